@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.__main__ import print_table
 from benchmarks.measure import ROOT
 from benchmarks.reader import EYE, Analyst, Spent
-from genaipa.ui.settings import load_or_create_desk_key
+from genaipa.ui.settings import load_or_create_desk_key_in_user_state
 
 RUNS = tuple(f"published-{system}-quality-{kind}" for system in ("bard", "chatgpt-4") for kind in ("faq", "user"))
 _PATIENCE = 120
@@ -62,7 +62,7 @@ def desk(workspace: Path, runs: list[str], checkout: Path, flags: list[str]):
                 with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
                     break
                 time.sleep(0.05)
-            yield f"{url}/?key={load_or_create_desk_key(workspace)}"
+            yield f"{url}/?key={load_or_create_desk_key_in_user_state(workspace)}"
         finally:
             process.send_signal(signal.SIGTERM)
 

@@ -32,7 +32,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import Store, database_url
-from genaipa.ui.settings import load_or_create_desk_key
+from genaipa.ui.settings import load_or_create_desk_key_in_user_state
 from genaipa.workspace import find_workspace
 
 _RUBRIC = shipped_rubric()
@@ -65,12 +65,12 @@ def score_already(workspace: Path, run: str, analysts: list[str], scores: int, s
             kind="score",
             analyst=chance.choice(analysts),
             answer=answer,
-            values=_RUBRIC.parse_keys("".join(chance.choices(list(_RUBRIC.value_by_key), k=len(_RUBRIC.metrics)))),
+            values=_RUBRIC.parse_digits("".join(chance.choices(list(_RUBRIC.value_by_digit), k=len(_RUBRIC.metrics)))),
             seconds=chance.uniform(60, 300),
         )
         for answer in chance.sample(answers, min(scores, len(answers)))
     ]
-    store.append(events)
+    store.append_new_events(events)
     store.close()
     return len(answers)
 
@@ -93,7 +93,11 @@ def open_desk(workspace: Path, run: str):
                 with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
                     break
                 time.sleep(0.05)
-            yield f"{url}/?key={load_or_create_desk_key(workspace)}", time.perf_counter() - begun, process.pid
+            yield (
+                f"{url}/?key={load_or_create_desk_key_in_user_state(workspace)}",
+                time.perf_counter() - begun,
+                process.pid,
+            )
         finally:
             process.send_signal(signal.SIGTERM)
 
@@ -135,7 +139,9 @@ async def work(page, answers: int, pause: float, chance: random.Random, *, done:
     """
     for scored in range(done, done + answers):
         await asyncio.sleep(chance.expovariate(1 / pause) if pause else 0)
-        await page.keyboard.type("".join(chance.choices(list(_RUBRIC.value_by_key), k=len(_RUBRIC.metrics))), delay=80)
+        await page.keyboard.type(
+            "".join(chance.choices(list(_RUBRIC.value_by_digit), k=len(_RUBRIC.metrics))), delay=80
+        )
         await page.keyboard.press("Enter")
         await page.wait_for_function("(done) => window.waits.length > done", arg=scored, polling=50)
     return await page.evaluate("window.waits")

@@ -28,7 +28,11 @@ from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
 from genaipa.runs.selection import Occasion
-from genaipa_watch.over_time import draw_changes_over_time, find_quality_loss, tabulate_changes_since_first_occasion
+from genaipa_watch.over_time import (
+    draw_changes_over_time,
+    find_loss_on_latest_scored_occasion,
+    tabulate_changes_since_first_occasion,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,7 +167,8 @@ def alarms(studies: int, looks: int = _LOOKS, systems: int = 1, *, replies: bool
 def finds(years: int, lost: float) -> int:
     """In how many years the last look finds a loss, which the gate goes by."""
     return sum(
-        find_quality_loss(tabulate_changes_since_first_occasion(*series(seed, _LOOKS, lost))).points > 0
+        find_loss_on_latest_scored_occasion(tabulate_changes_since_first_occasion(*series(seed, _LOOKS, lost))).points
+        > 0
         for seed in range(years)
     )
 

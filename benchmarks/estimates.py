@@ -130,7 +130,7 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
     drawn = ScoredSample(scored.ravel(), np.ones(people.size, bool), cell, cell // people.shape[1], cell * 0)
     given = np.where(scored, people, np.nan)
     if slope is None:
-        slope = drawn.fit_slope(given.ravel(), judge.ravel())
+        slope = drawn.fit_slope_or_zero_if_insignificant(given.ravel(), judge.ravel())
     every = np.ones(people.size, bool)
     blank = drawn.explain_no_estimate(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
     z = drawn.rectify_scores(given.ravel(), judge.ravel(), slope).reshape(people.shape)
@@ -145,7 +145,7 @@ def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) 
         np.concatenate([of[wave] for of, wave in zip(some, scored, strict=True)]) for some in (people, judge)
     )
     all_ = np.ones(len(group), bool)
-    return ScoredSample(all_, all_, group, group, group).fit_slope(mine, theirs)
+    return ScoredSample(all_, all_, group, group, group).fit_slope_or_zero_if_insignificant(mine, theirs)
 
 
 def coverage(

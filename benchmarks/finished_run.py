@@ -18,12 +18,12 @@ from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
-from genaipa.runs.procedure import require_procedure_plan
+from genaipa.runs.procedure import assert_procedure_run_and_get_plan
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.status import Tally
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message, Usage
-from genaipa.tasks.procedure import Procedure, list_conversations, list_question_orders
+from genaipa.tasks.procedure import Procedure, iterate_conversations, map_repetitions_to_question_orders
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000
@@ -32,7 +32,7 @@ _REPLY = "The policy says in section 4.2 that data is kept for as long as the ac
 
 def _records(spec: RunSpec, material, tally: Tally):
     """Every answer of the plan, counted as it is made."""
-    for conversation in list_conversations(spec, material.questions, SYSTEM):
+    for conversation in iterate_conversations(spec, material.questions, SYSTEM):
         document = conversation.document
         for turn, question in enumerate(conversation.order, 1):
             asked = material.questions[document].question_text(question, conversation.wording, document)
@@ -66,18 +66,18 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     material = Procedure(spec, here)
     folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open_or_create_folder()
     store_inputs(folder, material)
-    tally.set_planned_answers(spec, list_question_orders(spec, material.questions))
+    tally.set_planned_answers(spec, map_repetitions_to_question_orders(spec, material.questions))
     manifest = folder.manifest()
     with folder.hold_for_writing_and_list_repairs():
         writer = RunWriter(folder)
         introduction = writer.store_introduction([Message("user", "What follows is a policy.")])
-        for conversation in list_conversations(spec, material.questions, SYSTEM):
+        for conversation in iterate_conversations(spec, material.questions, SYSTEM):
             await writer.record_conversation_opening_once(
                 ConversationRecord(
                     id=conversation.id,
                     system=SYSTEM,
                     document=conversation.document,
-                    mode=require_procedure_plan(spec).conversation,
+                    mode=assert_procedure_run_and_get_plan(spec).conversation,
                     introduction=introduction,
                     order=conversation.order,
                 )

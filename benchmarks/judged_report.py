@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.made_study import make_study
 from genaipa.judging.name import Judge
 from genaipa.reports.chapters import overall
-from genaipa.reports.judged.beside import forecast_table, people_and_judge_table
+from genaipa.reports.judged.beside import people_and_judge_table, scores_needed_forecast_table
 from genaipa.scoring.rubric import shipped_rubric
 
 
@@ -54,7 +54,12 @@ def seconds(systems: int = 10, documents: int = 63, repetitions: int = 5, scored
     each = (dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True))
     frame = make_study(each, given, rubric).table
     begun = time.process_time()
-    for made in (overall.leaderboard_table, overall.averages_by_measure_table, people_and_judge_table, forecast_table):
+    for made in (
+        overall.leaderboard_table,
+        overall.averages_of_each_metric_table,
+        people_and_judge_table,
+        scores_needed_forecast_table,
+    ):
         if not made(frame):
             raise RuntimeError(f"{made.__name__} has no row")
     return size, scored, time.process_time() - begun

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
 from genaipa.runs.imported import PublishedScore
-from genaipa.scoring.rubric import scale_to_m_all
+from genaipa.scoring.rubric import scale_to_m_all_from_10_to_100
 
 Floats = NDArray[np.float64]
 Study = tuple[Floats, Floats, Floats]
@@ -89,7 +89,7 @@ def two_that_share(random: np.random.Generator, people: Floats, share: float) ->
 
 def overall(values: Floats) -> Floats:
     """M_all of metrics."""
-    found: Floats = scale_to_m_all(values.sum(axis=-1), values.shape[-1])
+    found: Floats = scale_to_m_all_from_10_to_100(values.sum(axis=-1), values.shape[-1])
     return found
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.__main__ import print_table
 from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import unpack_to_score
+from genaipa.archive import unpack_for_scoring_unless_done
 from genaipa.files.stamps import now
 from genaipa.reports.figures.figure import Scope
 from genaipa.runs.selection import select_sources
@@ -35,7 +35,11 @@ from genaipa.scoring.store import Store
 from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter
 from genaipa_partners.returning import ENDING
-from genaipa_partners.severity import average_without_severity, fit_severities, measure_severities
+from genaipa_partners.severity import (
+    average_without_partner_severity,
+    fit_partner_severities,
+    measure_partner_severities,
+)
 from genaipa_partners.split import load_split
 
 if TYPE_CHECKING:
@@ -90,7 +94,7 @@ def score_packs(home: Path, split: StudySplit, quality: dict[str, float], random
     """Score every pack: three by spreadsheet, the others through the store; and send what was scored."""
     rubric = shipped_rubric()
     for turn, share in enumerate(split.partners):
-        folder = unpack_to_score(home / "packs" / f"{share.name}.zip")
+        folder = unpack_for_scoring_unless_done(home / "packs" / f"{share.name}.zip")
         digests = list(share.answers)
         off = SEVERITY if share.name == HARSH else 0.0
         wanted = np.array([quality[share.answers[digest][0]] + off for digest in digests])
@@ -103,7 +107,7 @@ def score_packs(home: Path, split: StudySplit, quality: dict[str, float], random
             fill_sheet(folder, values)
         else:
             store = Store.open(f"sqlite:///{folder / 'scores.db'}")
-            store.append(
+            store.append_new_events(
                 [
                     Event(new_event_id(), now(), "score", "Ada", digest, values=rubric.make_values(by_metric))
                     for digest, by_metric in values.items()
@@ -262,11 +266,13 @@ def measure_study(
     values: Floats, partners: Labels, answers: Labels, cells: Labels, system: Labels
 ) -> tuple[list[PartnerSeverity], list[AdjustedMean]]:
     """Measure severities, and each system's mean without them, as the chapter does."""
-    severities = measure_severities(values, partners, answers, cells)
+    severities = measure_partner_severities(values, partners, answers, cells)
     reference = np.array([not partner.stands_out for partner in severities])
-    fit = fit_severities(values, partners, answers, cells, reference=reference)
+    fit = fit_partner_severities(values, partners, answers, cells, reference=reference)
     numbers = range(int(system.max()) + 1)
-    return severities, [average_without_severity(values, partners, answers, fit, system[answers] == n) for n in numbers]
+    return severities, [
+        average_without_partner_severity(values, partners, answers, fit, system[answers] == n) for n in numbers
+    ]
 
 
 class RankingChange(NamedTuple):

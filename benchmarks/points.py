@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.__main__ import print_table
-from genaipa.questions.annotations import read_annotations
+from genaipa.questions.annotations import read_annotations_without_blanks
 from genaipa.questions.points import Point, make_ticks
 from genaipa.scoring.rubric import Rubric, shipped_rubric
 from genaipa.stats.agreement import measure_agreement
@@ -37,7 +37,7 @@ _SETTINGS = [(misread, own) for misread in (0.02, 0.05, 0.1) for own in (0.0, 0.
 
 def answered() -> list[tuple[Point, ...]]:
     """Return the points of each of brindlecart's answers that has any."""
-    answers = read_annotations(shipped_folder() / "annotations" / "brindlecart.yaml").answers
+    answers = read_annotations_without_blanks(shipped_folder() / "annotations" / "brindlecart.yaml").answers
     return [answer.points for answer in answers.values() if answer.points]
 
 

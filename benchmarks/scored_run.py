@@ -33,7 +33,7 @@ def _scores(answers, analysts: int, seed: int):
                 kind="score",
                 analyst=f"analyst {analyst + 1}",
                 answer=answer,
-                values=rubric.parse_keys("".join(chance.choices("123", weights=(6, 3, 1), k=len(rubric.metrics)))),
+                values=rubric.parse_digits("".join(chance.choices("123", weights=(6, 3, 1), k=len(rubric.metrics)))),
                 seconds=chance.uniform(60, 300),
             )
 
@@ -50,7 +50,7 @@ def main() -> None:
     scores, given = _scores(answers, wanted.analysts, seed=7), 0
     with contextlib.closing(open_store(run.workspace)) as store:
         while batch := list(islice(scores, _AT_ONCE)):
-            given += store.append(batch)
+            given += store.append_new_events(batch)
     print(given)
 
 

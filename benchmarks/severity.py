@@ -18,9 +18,9 @@ import numpy as np
 
 from benchmarks.__main__ import print_table
 from benchmarks.partners import compare_rankings, draw_values, measure_study
-from genaipa_partners.dealing import Draw, Thread, deal_threads
+from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
 from genaipa_partners.power import estimate_least_power
-from genaipa_partners.severity import measure_severities
+from genaipa_partners.severity import measure_partner_severities
 
 if TYPE_CHECKING:
     from genaipa.stats.arrays import Floats, Labels
@@ -79,7 +79,7 @@ def make_deal(setting: Setting, number: int) -> MadeDeal:
         f"p{n}": "" if n < setting.mixed or setting.languages == 1 else f"{n % setting.languages}"
         for n in range(setting.partners)
     }
-    deal = deal_threads(threads, spoken, setting.share, Draw(f"{number}".encode()))
+    deal = deal_threads(threads, spoken, setting.share, KeyedDraw(f"{number}".encode()))
     pairs = [(turn, int(answer)) for turn, name in enumerate(spoken) for answer in deal.by_partner[name]]
     partners, answers = np.array(pairs).T
     system, language, _ = np.array(places).T
@@ -134,7 +134,7 @@ def measure_setting(setting: Setting, studies: int) -> Rates:
             sides.append(means)
             blamed = {place for place, severity in enumerate(severities) if severity.stands_out}
             if off:
-                counts["found_by_shared"] += measure_severities(values, partners, answers)[harsh].stands_out
+                counts["found_by_shared"] += measure_partner_severities(values, partners, answers)[harsh].stands_out
                 counts["found"] += harsh in blamed and severities[harsh].difference < 0
                 counts["blamed_beside"] += bool(blamed - {harsh})
             else:

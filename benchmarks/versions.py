@@ -43,7 +43,7 @@ def main() -> None:
             before = time.perf_counter()
             found = read_version_history(repository, path)
             reading += time.perf_counter() - before
-            texts, every = texts + 1, every + found.version_count
+            texts, every = texts + 1, every + found.version_count_with_left_out
             counted.update({REASONS[reason]: number for reason, number in found.left_out.items()})
             documents = [Document(version.date, version.text, About(company="x")) for version in found.versions]
             for earlier, later in pairwise(documents):

@@ -22,7 +22,7 @@ from benchmarks.coverage import PUBLISHED
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import SIZE, Waves, compute_wave_inclusion, encode_waves, short_digest
+from genaipa.scoring.waves import SIZE, Waves, compute_wave_inclusion, digest_prefix_used_in_waves, encode_waves
 
 QUESTIONS, DOCUMENTS = 32, 5
 MEAN = 72.0
@@ -52,8 +52,8 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
 
 def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
-        asked = Waves().extend_to_size(study, size=SIZE, seed=seed, time="").all_answers_in_wave
-        return np.array([short_digest(answer.digest) in asked for answer in study])
+        asked = Waves().extend_to_size(study, size=SIZE, seed=seed, time="").all_wave_digest_prefixes
+        return np.array([digest_prefix_used_in_waves(answer.digest) in asked for answer in study])
 
     return chosen
 

@@ -109,14 +109,14 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
     from genaipa.execution.ready import make_system_ready
     from genaipa.systems.catalog import resolve_system
-    from genaipa.tasks.procedure import Procedure, list_conversations
+    from genaipa.tasks.procedure import Procedure, iterate_conversations
     from genaipa.tasks.prompts import list_introduction_messages
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
     material = Procedure(spec, here)
     ready = await make_system_ready(resolve_system(SYSTEM, here), material, offline=True, say=lambda _text: None)
-    scripts = material.make_scripts(ready.target)
+    scripts = material.make_scripts_by_document_and_prompts(ready.target)
     made = {
         "introductions": {
             name.partition("|")[0]: [
@@ -133,7 +133,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
                     for question in c.order
                 ],
             ]
-            for c in list_conversations(spec, material.questions, SYSTEM)
+            for c in iterate_conversations(spec, material.questions, SYSTEM)
         ],
     }
     workload.messages(workspace).write_text(json.dumps(made), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.answers.fact import facts, score_facts, study_facts
+from genaipa.answers.fact import answer_facts, score_facts, study_facts
 from genaipa.plugins import ships_with_genaipa
 from genaipa.scoring import columns
 from genaipa.scoring.rubric import shipped_rubric
@@ -68,7 +68,7 @@ def whole_pages() -> dict[Path, str]:
             core_table(columns.ANSWER),
             "## Facts about answers\n",
             ABOUT_FACTS,
-            fact_table((*facts(), *study_facts())),
+            fact_table((*answer_facts(), *study_facts())),
             "## Of every score\n",
             "A rubric of your own has its own metrics.\n",
             core_table(columns.SCORER | metrics | columns.OVERALL),

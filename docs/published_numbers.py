@@ -203,7 +203,7 @@ class ReleasedData:
 
     @cached_property
     def _points(self) -> pd.DataFrame:
-        return documents.question_scores_table(self._frame).data
+        return documents.scores_by_question_and_document_table(self._frame).data
 
     @cached_property
     def _five_numbers(self) -> pd.DataFrame:
@@ -221,7 +221,7 @@ class ReleasedData:
 
     @cached_property
     def _ranked(self) -> pd.DataFrame:
-        return documents.document_ranks_table(self._frame).data
+        return documents.document_ranks_over_all_systems_table(self._frame).data
 
     @cached_property
     def _metrics(self) -> pd.DataFrame:
@@ -233,7 +233,7 @@ class ReleasedData:
 
     @cached_property
     def _documents(self) -> pd.DataFrame:
-        return texts.document_statistics_table(self._study.statistics, self._frame).data
+        return texts.document_statistics_table(self._study.document_statistics, self._frame).data
 
     def find(self, number: PrintedNumber) -> Found | None:
         """Return what the data gives; None where it lacks what the figure was computed from."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
-from genaipa.ui.settings import load_or_create_desk_key
+from genaipa.ui.settings import load_or_create_desk_key_in_user_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def desk(workspace: Path, *more: str) -> Iterator[str]:
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
                     break
                 time.sleep(0.2)
-            yield f"{url}/?key={load_or_create_desk_key(workspace)}"
+            yield f"{url}/?key={load_or_create_desk_key_in_user_state(workspace)}"
         finally:
             process.terminate()
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from genaipa.ui.widgets import COMPONENTS, script_and_style
+from genaipa.ui.widgets import COMPONENTS, read_component_script_and_style
 
 folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 for name in COMPONENTS:
-    (folder / f"{name}.js").write_text(script_and_style(name)[0], encoding="utf-8")
+    (folder / f"{name}.js").write_text(read_component_script_and_style(name)[0], encoding="utf-8")

@@ -188,7 +188,7 @@ class Kind(Generic[P]):
 
 
 @functools.cache
-def find_kind(name: str) -> Kind[Any]:
+def find_kind_or_placeholder(name: str) -> Kind[Any]:
     """Return the kind of that name; a plain `Kind` where its package is gone."""
     target = OWN.get(name) or entry_point_targets(GROUP).get(name, "")
     try:
@@ -198,19 +198,23 @@ def find_kind(name: str) -> Kind[Any]:
     return kind
 
 
-def kind_names() -> KeysView[str]:
+def registered_kind_names() -> KeysView[str]:
     """Return the names of all kinds, the core's own first."""
     return {**OWN, **entry_point_targets(GROUP)}.keys()
 
 
 def load_kinds() -> dict[str, Kind[Any]]:
     """Return name → kind of every kind that is here."""
-    return {name: kind for name in kind_names() if not (kind := find_kind(name)).is_package_missing}
+    return {
+        name: kind
+        for name in registered_kind_names()
+        if not (kind := find_kind_or_placeholder(name)).is_package_missing
+    }
 
 
 def describe_missing_kinds() -> str:
     """Name the kinds whose package is gone; empty for none."""
-    gone = sorted(kind_names() - load_kinds().keys())
+    gone = sorted(registered_kind_names() - load_kinds().keys())
     return f"no longer installed: the package that provides {' and '.join(gone)}" if gone else ""
 
 
@@ -219,7 +223,7 @@ def convert_to_kind_plan(kind_name: str, plan: Any) -> Plan:
 
     `plan` may be the fields by name, as a file has them.
     """
-    task_kind = find_kind(kind_name)
+    task_kind = find_kind_or_placeholder(kind_name)
     if task_kind.is_package_missing:
         return plan if isinstance(plan, Plan) else _make_unknown_plan(plan)
     try:
@@ -261,9 +265,9 @@ def _find_option_value_type(field_type: Any) -> type:
 
 def task_label(spec: RunSpec) -> str:
     """Return a run's task by its name, after the word for such tasks: `suite policyqa`."""
-    return f"{find_kind(spec.kind).option} {spec.task}".strip()
+    return f"{find_kind_or_placeholder(spec.kind).option} {spec.task}".strip()
 
 
-def describe_task(spec: RunSpec) -> str:
+def describe_task_and_plan(spec: RunSpec) -> str:
     """Return a run's task and its plan in words; empty for a plan that has none."""
     return f"{task_label(spec)} ({spec.plan.label})" if spec.plan.label else ""

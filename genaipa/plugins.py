@@ -37,7 +37,7 @@ class _EntryPoint(NamedTuple):
     value: str
 
     @property
-    def package(self) -> str:
+    def top_level_module_name(self) -> str:
         return self.value.partition(":")[0].partition(".")[0].strip()
 
 
@@ -52,14 +52,14 @@ def _find_entry_point_targets(group: str, installed: tuple[tuple[str, int], ...]
 def _group_entry_points_by_package(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_EntryPoint, ...]]:
     packages: dict[str, tuple[_EntryPoint, ...]] = {}
     for folder, changed in installed:
-        for name, points in _read_entry_points_in_folder(folder, changed).items():
+        for name, points in _read_folder_entry_points_by_package(folder, changed).items():
             # Of a package that is in two folders the first is imported.
             packages.setdefault(name, points)
     return packages
 
 
 @functools.lru_cache
-def _read_entry_points_in_folder(folder: str, modified_ns: int) -> dict[str, tuple[_EntryPoint, ...]]:  # noqa: ARG001 - where and when
+def _read_folder_entry_points_by_package(folder: str, modified_ns: int) -> dict[str, tuple[_EntryPoint, ...]]:  # noqa: ARG001 - where and when
     """Return package → its entry points, of all packages in a folder.
 
     Each is a file of lines. importlib.metadata, which reads it as well, imports email, zipfile and sockets: a quarter
@@ -92,7 +92,7 @@ def ships_with_genaipa(module: str) -> bool:
     """Tell whether a module ships with genaipa: in its package, or in one that its entry points name."""
     package = module.partition(".")[0]
     points = _group_entry_points_by_package(_list_import_folders_with_times()).get(OURS, ())
-    return package == OURS or any(point.package == package for point in points)
+    return package == OURS or any(point.top_level_module_name == package for point in points)
 
 
 def load_entry_points_of_type(group: str, object_type: type[T]) -> dict[str, T]:

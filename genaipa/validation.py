@@ -23,7 +23,7 @@ from genaipa.judging.task import TEMPLATES as JUDGES
 from genaipa.judging.task import load_judge_templates
 from genaipa.kinds import load_kinds
 from genaipa.policies.document import About, Document, load_document, metadata_problems, read_document
-from genaipa.policies.sections import resolve_citation
+from genaipa.policies.sections import find_innermost_cited_section
 from genaipa.questions.annotations import (
     Annotations,
     Corrections,
@@ -53,7 +53,13 @@ from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import read_user_system_entries_and_errors
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_prompt_folders_of_kinds, list_prompt_sets
+from genaipa.tasks.prompts import (
+    INCLUDED,
+    TEMPLATES,
+    assemble_prompts_unchecked,
+    list_prompt_folders_of_kinds,
+    list_prompt_sets,
+)
 from genaipa.workspace import (
     MARKER,
     RUNS,
@@ -61,7 +67,7 @@ from genaipa.workspace import (
     SYSTEMS,
     DataKind,
     Workspace,
-    explain_unusable_folder,
+    explain_what_blocks_folder,
     shipped_folder,
 )
 
@@ -112,7 +118,7 @@ def convert_to_findings(errors: Iterable[GenaipaError], path: Path | str = "") -
     ]
 
 
-def find_unknown_assigned_name_problems(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+def find_problems_in_desk_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     """Yield file, entry and problem of each assigned name that is no document, experiment or system of a run."""
     assign: dict[str, tuple[str, ...]] = {}
     with contextlib.suppress(GenaipaError):  # which is told already
@@ -137,7 +143,7 @@ def find_unknown_assigned_name_problems(workspace: Workspace, runs: Iterable[Pat
 def check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield every template that can't be rendered; the shipped one then takes its place and the rest is tried."""
     for name in list_prompt_sets(workspace):
-        yield from _check_prompt_set(workspace, find_prompts(workspace, name))
+        yield from _check_prompt_set(workspace, assemble_prompts_unchecked(workspace, name))
     try:
         load_judge_templates(workspace)
     except GenaipaError as error:
@@ -171,7 +177,7 @@ def _check_prompt_set(workspace: Workspace, prompts: Prompts) -> Iterator[FilePr
 def find_unused_prompts(workspace: Workspace, set_name: str) -> Iterator[FileProblem]:
     """Yield the templates of a set that replace none and that none includes: most likely a name mistyped."""
     message_names = (*TEMPLATES, *INCLUDED)
-    prompts = find_prompts(workspace, set_name)
+    prompts = assemble_prompts_unchecked(workspace, set_name)
     for name in set(prompts.files) - set(message_names):
         path = prompts.files[name][1]
         try:
@@ -222,7 +228,7 @@ def _list_data_files_by_kind(workspace: Workspace) -> dict[str, list[Path]]:
     files: dict[str, list[Path]] = {
         kind: [path for _, path in workspace.nearest_files(kind).values()] for kind in SUFFIXES
     }
-    sets = (find_prompts(workspace, name) for name in list_prompt_sets(workspace))
+    sets = (assemble_prompts_unchecked(workspace, name) for name in list_prompt_sets(workspace))
     files["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
     files["prompts"] += [
         path
@@ -267,7 +273,7 @@ def _check_workspace(
             )[1]
         )
         findings += [
-            FileProblem(*assignment, "warning") for assignment in find_unknown_assigned_name_problems(workspace, runs)
+            FileProblem(*assignment, "warning") for assignment in find_problems_in_desk_assignments(workspace, runs)
         ]
     findings += _find_unread_files(workspace)
     for path in runs:
@@ -295,11 +301,11 @@ def _find_unusable_paths(workspace: Workspace, task_folders: Iterable[str]) -> I
     folders = [home / name for name in (*kinds, *task_folders, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
-        if problem := explain_unusable_folder(path):
+        if problem := explain_what_blocks_folder(path):
             yield FileProblem(str(path), "", problem)
     for path in (home / SYSTEMS, home / desk_people.FILE):
         if path.is_symlink() and not path.exists():
-            yield FileProblem(str(path), "", explain_unusable_folder(path))
+            yield FileProblem(str(path), "", explain_what_blocks_folder(path))
         elif path.exists() and not path.is_file():
             yield FileProblem(str(path), "", "is not a file, so it is not read; move it away.")
 
@@ -433,7 +439,7 @@ def _check_cited_sections(file: str, annotated: Annotations, document: Document)
             section = (
                 document.part(annotated.part_set, int(part[1]))
                 if part
-                else resolve_citation(document.citable_sections, label)
+                else find_innermost_cited_section(document.citable_sections, label)
             )
             if section is None and label != UNREADABLE:
                 problem = f"cites '{label}', a section that genaipa can't find"

@@ -27,13 +27,13 @@ def join_names(names: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
 
 
-def make_printable(text: str) -> str:
+def replace_unprintable_characters(text: str) -> str:
     """Return a text without control and direction characters: what a stranger says must not steer a terminal."""
     return _map_unprintable(text, lambda _sign: "�")
 
 
 def escape_unprintable(json_text: str) -> str:
-    """Return the same JSON, with the characters that `make_printable` removes written as escapes."""
+    """Return the same JSON, with the characters that `replace_unprintable_characters` removes written as escapes."""
     return _map_unprintable(json_text, lambda sign: json.dumps(sign)[1:-1])
 
 
@@ -51,10 +51,10 @@ _MANY = 1000
 """Items from which on a share of them has decimals."""
 
 
-def format_percent(percent: float, item_count: float) -> str:
+def format_percent_by_item_count(percent: float, item_count: float) -> str:
     """Write a share, in per cent, of so many items: whole where a decimal would be of less than one of them.
 
-    >>> format_percent(97.5, 40), format_percent(71.351, 4152)
+    >>> format_percent_by_item_count(97.5, 40), format_percent_by_item_count(71.351, 4152)
     ('98 %', '71.35')
     """
     return f"{percent:.0f} %" if item_count < _MANY else f"{percent:.2f}"

@@ -80,7 +80,7 @@ class Workspace:
     def runs(self) -> Path:
         """Folder of run folders; a UsageError if it can't be one."""
         path = self.home / RUNS
-        if problem := explain_unusable_folder(path):
+        if problem := explain_what_blocks_folder(path):
             raise UsageError(f"{path} {problem}")
         return path
 
@@ -151,7 +151,7 @@ def workspace_option_if_needed(home: Path) -> tuple[str, ...]:
     return () if home.resolve() == current_home else ("--workspace", str(home))
 
 
-def explain_unusable_folder(path: Path) -> str:
+def explain_what_blocks_folder(path: Path) -> str:
     """Return the reason why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
     if path.is_symlink() and not path.exists():
         return f"is a link to {path.readlink()}, which does not exist; remove the link, or create its target."
@@ -160,11 +160,11 @@ def explain_unusable_folder(path: Path) -> str:
 
 def shipped_folder(kind: DataKind | Literal[""] = "") -> Path:
     """Return the folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
-    return _data_root() / _SHIPPED.get(kind, kind)
+    return _shipped_data_root() / _SHIPPED.get(kind, kind)
 
 
 @functools.cache
-def _data_root() -> Path:
+def _shipped_data_root() -> Path:
     package = Path(__file__).resolve().parent
     inside = package / "_data"
     return inside if inside.is_dir() else package.parent

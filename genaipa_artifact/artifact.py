@@ -37,7 +37,7 @@ from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import format_inline_code
-from genaipa.reports.render import as_text_lines
+from genaipa.reports.render import as_text_lines_without_title_or_note
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.authors import read_authorships
 from genaipa.runs.permission import Permission
@@ -90,7 +90,7 @@ def write_artifact(
         README: _fill_template("readme.md.jinja", facts),
         APPENDIX: _fill_template(
             "appendix.md.jinja",
-            {**facts, **_collect_appendix_facts(packed, folder / STUDY), "authors": sorted(authors)},
+            {**facts, **_collect_reproduction_facts(packed, folder / STUDY), "authors": sorted(authors)},
         ),
     }
     try:
@@ -133,14 +133,14 @@ def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
         "code": format_inline_code,
         "number": format_count,
         "some": join_some,
-        "rows": as_text_lines,
+        "rows": as_text_lines_without_title_or_note,
     }
     return environment.get_template(template).render(
         {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
     )
 
 
-def _collect_appendix_facts(packed: Packed, archive: Path) -> dict[str, Any]:
+def _collect_reproduction_facts(packed: Packed, archive: Path) -> dict[str, Any]:
     """Return facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
@@ -196,7 +196,7 @@ def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, lice
     files, records = [study], []
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
-        for name, title, file, data in _list_tables_in_archive(packed, names):
+        for name, title, file, data in _iterate_names_titles_files_and_frames(packed, names):
             path = f"{REPORT}/{file}"
             files.append(
                 {
@@ -215,9 +215,7 @@ def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, lice
                     "@id": name,
                     "name": name,
                     "description": title,
-                    "field": [
-                        _describe_croissant_column(name, path, str(column), data[column]) for column in data.columns
-                    ],
+                    "field": [_make_croissant_field(name, path, str(column), data[column]) for column in data.columns],
                 }
             )
     content = {
@@ -237,7 +235,9 @@ def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, lice
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _list_tables_in_archive(packed: Packed, archive_names: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
+def _iterate_names_titles_files_and_frames(
+    packed: Packed, archive_names: set[str]
+) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
     """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
     for name, title, data in (
@@ -252,7 +252,7 @@ def _list_tables_in_archive(packed: Packed, archive_names: set[str]) -> Iterable
         yield f"tables/{table.name}", table.title, f"tables/{table.name}.csv", table.data
 
 
-def _describe_croissant_column(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
+def _make_croissant_field(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
     known_column = tidy_table.column_types_and_meanings(()).get(column) if table in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
@@ -283,11 +283,11 @@ EXTRAS = ("reports",)
 
 def pin_installed_versions() -> str:
     """Return a line `name==version` for each package that genaipa needs for reports, as they are installed here."""
-    packages = sorted(name for name in list_installed_requirements("genaipa", EXTRAS) if name != "genaipa")
+    packages = sorted(name for name in map_installed_packages_to_requirements("genaipa", EXTRAS) if name != "genaipa")
     return "".join(f"{name}=={distribution(name).version}\n" for name in packages)
 
 
-def list_installed_requirements(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
+def map_installed_packages_to_requirements(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
     """List what a package with these extras needs, directly or not, as installed: package → its requirements."""
     packages: dict[str, set[str]] = {}
     _add_installed_requirements(name, extras, packages, set())
@@ -301,7 +301,7 @@ def _add_installed_requirements(
         package = distribution(name)
     except PackageNotFoundError:
         return  # of another system or Python
-    needed = _list_requirements(package, extras)
+    needed = _map_requirements_to_their_extras(package, extras)
     packages.setdefault(name, set()).update(needed)
     for needed_name, needed_extras in needed.items():
         new = {(needed_name, extra) for extra in ("", *needed_extras)} - visited
@@ -310,7 +310,7 @@ def _add_installed_requirements(
             _add_installed_requirements(needed_name, needed_extras, packages, visited)
 
 
-def _list_requirements(package: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _map_requirements_to_their_extras(package: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return the packages that a package needs here with these extras, each with the extras that it is asked for."""
     needed: dict[str, tuple[str, ...]] = {}
     for line in package.requires or ():

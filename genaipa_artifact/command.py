@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from genaipa.cli.commands.pack import make_pack_name, print_packing_summary, select_sources_to_pack
+from genaipa.cli.commands.pack import (
+    make_pack_stem_from_first_run,
+    print_packing_summary,
+    select_and_announce_sources_to_pack,
+)
 from genaipa.cli.terminal.console import show
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -41,14 +45,17 @@ def artifact(
     from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX
 
     workspace, names = current_workspace(), split_names(run)
-    folder = output or Path(f"{make_pack_name(names)}-artifact")
+    folder = output or Path(f"{make_pack_stem_from_first_run(names)}-artifact")
     if folder.suffix == ".zip":
         raise UsageError(f"'{folder.name}' ends in .zip, but an artifact is a folder; name a folder.")
     check_no_overwrite(folder, force=force)
     workspace.check_output_outside_data(folder)
     packed, sheet = write_artifact(
-        workspace, select_sources_to_pack(workspace, names, "artifact"), folder, include_excluded=include_excluded
+        workspace,
+        select_and_announce_sources_to_pack(workspace, names, "artifact"),
+        folder,
+        include_excluded=include_excluded,
     )
     print_packing_summary(folder, packed)
-    show(f"{HEDS_JSON}: {sheet.summary}.")
+    show(f"{HEDS_JSON}: {sheet.summary_of_answered_questions}.")
     show(f"Fill in the places in [brackets]: {folder / APPENDIX}, {README}, croissant.json and {HEDS_LATEX}")

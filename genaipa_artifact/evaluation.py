@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from genaipa.questions.sets import followed_question_id
-from genaipa.runs.procedure import find_procedure_plan
+from genaipa.questions.sets import id_without_follow_up_suffix
+from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
 from genaipa.scoring.rubric import shipped_rubric
@@ -92,7 +92,7 @@ class HumanEvaluationRecords:
         return sorted(map(str, table.loc[table["unit"] == "table", "run"].unique()))
 
     @cached_property
-    def is_scored_by_rubric(self) -> bool:
+    def are_all_scored_by_current_rubric(self) -> bool:
         """Whether every score and adjudication names the values and meanings of the rubric; so does none at all."""
         digests = {event.rubric or shipped_rubric().digest for event in (*self.scores, *self.adjudications)}
         return digests <= {self.rubric.digest}
@@ -108,7 +108,9 @@ class HumanEvaluationRecords:
         return rows.assign(
             people=[people[answer] for answer in answers],
             scored=[answer in people or answer in adjudicated for answer in answers],
-            is_follow_up=[followed_question_id(question) != question for question in rows["question"].astype(str)],
+            is_follow_up=[
+                id_without_follow_up_suffix(question) != question for question in rows["question"].astype(str)
+            ],
         )
 
     @cached_property
@@ -149,7 +151,7 @@ class HumanEvaluationRecords:
         """Whether all outputs are answers of the procedure to questions about documents."""
         runs = set(map(str, self.scorable_answers["run"].unique()))
         return bool(runs) and all(
-            find_procedure_plan(source.manifest.spec) is not None
+            get_plan_if_procedure_run(source.manifest.spec) is not None
             for source in self.study.sources
             if source.folder.name in runs
         )

@@ -97,7 +97,7 @@ class HedsDataSheet:
     notes: Sequence[str]
 
     @cached_property
-    def summary(self) -> str:
+    def summary_of_answered_questions(self) -> str:
         """How many questions the records answer, and how many are the authors'."""
         answered = [entry.answer for entry in self.entries if entry.answer]
         partial = sum(bool(answer.authors_part) for answer in answered)
@@ -116,7 +116,7 @@ class HedsDataSheet:
             "sheet": "HEDS 3.0",
             "reference": "arXiv:2412.07940",
             "genaipa": __version__,
-            "summary": f"{self.summary}.",
+            "summary": f"{self.summary_of_answered_questions}.",
             "notes": list(self.notes),
             "questions": {entry.number: entry.as_json() for entry in self.entries if not entry.criterion},
             "criteria": criteria,
@@ -127,7 +127,7 @@ class HedsDataSheet:
         """Return the sheet as a table of LaTeX."""
         columns = ["question", "criterion", "about", "answer"]
         rows = [(entry.number, entry.criterion, entry.title, entry.text) for entry in self.entries]
-        note = f"{' '.join(self.notes)} Fill in what is in brackets: {self.summary}."
+        note = f"{' '.join(self.notes)} Fill in what is in brackets: {self.summary_of_answered_questions}."
         title = "Data sheet of the human evaluation (HEDS 3.0)"
         return as_latex(make_table("heds", title, note, pd.DataFrame(rows, columns=columns), columns))
 
@@ -170,6 +170,6 @@ def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
             f"({join_some(judges, 5)}) are no human evaluation, and this sheet is not about them."
         )
     sentences += records.study.lost
-    if not records.is_scored_by_rubric:
+    if not records.are_all_scored_by_current_rubric:
         sentences.append("Some scores name another rubric than the workspace's, so its criteria are left to you.")
     return sentences

@@ -25,8 +25,8 @@ def _make_rubric_answerer(
 ) -> Callable[[HumanEvaluationRecords, str], HedsAnswer | None]:
     """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
 
-    def answer(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
-        if records.scorable_answers.empty or not records.is_scored_by_rubric:
+    def answer_from_rubric(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
+        if records.scorable_answers.empty or not records.are_all_scored_by_current_rubric:
             return None
         if records.runs_with_published_scores and not records.scores:
             return None
@@ -35,7 +35,7 @@ def _make_rubric_answerer(
             source += "; no score names it"
         return HedsAnswer(read(records, metric), source, authors_part=authors_part)
 
-    return answer
+    return answer_from_rubric
 
 
 def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> str:
@@ -139,7 +139,7 @@ def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str)
             "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
             "as each table's note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
-            _describe_m_all(records.rubric) if records.is_scored_by_rubric else "",
+            _describe_m_all(records.rubric) if records.are_all_scored_by_current_rubric else "",
         ),
         "study.zip: report/tables",
         authors_part="what the main reference does beside this",
@@ -177,9 +177,9 @@ def name_measures_of_evaluator_agreement(records: HumanEvaluationRecords, metric
         return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
     return HedsAnswer(
         "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's AC2, over "
-        f"{format_count(_convert_to_int(row['answers']), 'answer text')} that two or more people scored "
+        f"{format_count(_int_or_raise(row['answers']), 'answer text')} that two or more people scored "
         "without having seen "
-        f"others' scores, as recorded ({format_count(_convert_to_int(row['analysts']), 'person', 'people')}).",
+        f"others' scores, as recorded ({format_count(_int_or_raise(row['analysts']), 'person', 'people')}).",
         "study.zip: report/tables/agreement.csv",
         authors_part="" if records.are_all_from_desk else "whether scores from elsewhere were independent",
     )
@@ -209,7 +209,7 @@ def state_repeat_agreement_not_assessed(records: HumanEvaluationRecords, metric:
     return HedsAnswer("IntraAA not assessed in the packed report.", "study.zip: report/tables")
 
 
-def _convert_to_int(value: object) -> int:
+def _int_or_raise(value: object) -> int:
     return int(float(str(value)))
 
 

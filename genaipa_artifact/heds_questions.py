@@ -10,9 +10,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import language_name
-from genaipa.questions.sets import followed_question_id
-from genaipa.runs.procedure import INITIALIZATIONS, find_procedure_plan
-from genaipa.scoring.aids import load_aids
+from genaipa.questions.sets import id_without_follow_up_suffix
+from genaipa.runs.procedure import INITIALIZATIONS, get_plan_if_procedure_run
+from genaipa.scoring.aids import load_built_in_and_plugin_aids
 from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import format_count, join_names, join_some
 from genaipa_artifact.heds import HedsAnswer, HedsQuestion
@@ -56,8 +56,12 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
         return None
     documents = sorted({*map(str, scored["document"].unique())} - {""})
     systems = sorted(map(str, scored["system"].unique()))
-    criteria = f", by {join_names([*records.rubric.display_names.values()])}" if records.is_scored_by_rubric else ""
-    questions = scored["question"].astype(str).map(followed_question_id)
+    criteria = (
+        f", by {join_names([*records.rubric.display_names.values()])}"
+        if records.are_all_scored_by_current_rubric
+        else ""
+    )
+    questions = scored["question"].astype(str).map(id_without_follow_up_suffix)
     wording_count = scored.loc[~scored["is_follow_up"], "wording"].nunique()
     wordings = f" in {wording_count} wordings" if wording_count > 1 else ""
     follow_ups = " and to follow-ups" if scored["is_follow_up"].any() else ""
@@ -161,7 +165,7 @@ def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | No
     study, outputs = records.study, records.scorable_answers
     is_input = outputs["initialization"].isin(("document", "summary-of-document"))
     document_names = set(map(str, outputs.loc[is_input, "document"].unique()))
-    documents = {code for name, code in study.languages.items() if name in document_names}
+    documents = {code for name, code in study.document_languages.items() if name in document_names}
     questions = {translated.language_code for translated in study.questions.translations.values()}
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:
@@ -225,7 +229,7 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
     outputs, scored = records.scorable_answers, records.answers_scored_by_people
     if scored.empty:
         return None
-    about_inputs = _describe_asked_documents_and_questions(records)
+    about_inputs = _describe_sampling_of_inputs(records)
     if not records.waves_asked_of_people:
         if len(scored) == len(outputs):
             text = f"Not selected: all {format_count(len(outputs), 'answer')} of this study were scored."
@@ -286,14 +290,14 @@ def _name_choices_left_to_authors(*, is_part_whole: bool, is_outside: bool) -> s
 _INPUTS_LEFT = "how documents and questions were chosen"
 
 
-def _describe_asked_documents_and_questions(records: HumanEvaluationRecords) -> str:
+def _describe_sampling_of_inputs(records: HumanEvaluationRecords) -> str:
     """Say which documents of a corpus and which questions of a set the runs asked about, where not all."""
     runs_by_sentence: dict[str, list[str]] = {}
     for source in records.study.sources:
         manifest = source.manifest
-        plan = find_procedure_plan(manifest.spec)
+        plan = get_plan_if_procedure_run(manifest.spec)
         sentences = [
-            *([manifest.corpus.summary_sentence] if manifest.corpus else []),
+            *([manifest.corpus.sentence_on_corpus_and_sample_size] if manifest.corpus else []),
             *([_describe_question_limit(manifest.spec.seed, *plan.limit)] if plan and plan.limit else []),
         ]
         for sentence in sentences:
@@ -370,7 +374,7 @@ def describe_training_of_evaluators(records: HumanEvaluationRecords) -> HedsAnsw
 # -- 3.3: design --
 
 
-def describe_medium_of_scoring(records: HumanEvaluationRecords) -> HedsAnswer | None:
+def describe_medium_of_desk_scores(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Say through what scores came in, as far as events tell; None where none does."""
     if not records.desk_scores:
         return None
@@ -461,7 +465,7 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
         "values filled in before": sum(score.preselected for score in scores),
         "points to tick": sum(score.ticks is not None for score in scores),
     }
-    known_aids = load_aids()
+    known_aids = load_built_in_and_plugin_aids()
     withheld = {
         known_aids[name].title if name in known_aids else name: sum(
             screen.aids.get(name) is False for screen in screens
@@ -551,7 +555,7 @@ QUESTIONS = (
     HedsQuestion("3.2.4", "Training and practice", describe_training_of_evaluators),
     HedsQuestion("3.2.5", "Evaluators: other characteristics"),
     HedsQuestion("3.3.1", "Preregistration"),
-    HedsQuestion("3.3.2", "Medium of the responses", describe_medium_of_scoring),
+    HedsQuestion("3.3.2", "Medium of the responses", describe_medium_of_desk_scores),
     HedsQuestion("3.3.3.1", "Quality assurance: kinds", name_kinds_of_quality_assurance),
     HedsQuestion("3.3.3.2", "Quality assurance: details", describe_figures_of_quality_assurance),
     HedsQuestion("3.3.4.1", "Where the interface can be seen"),

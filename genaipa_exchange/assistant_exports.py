@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from genaipa.files.text import DAMAGE
-from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, decode_json, format_moment
+from genaipa_exchange.chats import (
+    Chat,
+    ChatFileLayout,
+    Exchange,
+    ExportFile,
+    ShownText,
+    decode_lenient_json,
+    format_moment_or_empty,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -80,7 +88,7 @@ def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
         exchanges = _ExchangeCollector("chatgpt")
         for message in _list_shown_messages(tree):
             data = message.metadata or _Metadata()
-            text, started = _join_parts(message.content), format_moment(message.create_time)
+            text, started = _join_parts(message.content), format_moment_or_empty(message.create_time)
             if message.author.role == "user":
                 files = (file for file in data.attachments or () if isinstance(file, dict))
                 exchanges.start_exchange(
@@ -89,14 +97,14 @@ def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
             else:
                 text = _read_canvas(message) if _writes_canvas(message) else _MARKED.sub(_read_marked_words, text)
                 exchanges.add_reply_to_exchange(text.strip(), data.model_slug or "", is_cut=_is_cut(message))
-        yield Chat(entry, exchanges.make_exchanges())
+        yield Chat(entry, exchanges.make_all_exchanges())
 
 
 def _list_shown_messages(tree: _Tree) -> list[_Message]:
     """List the messages that a person saw, on the branch that was last in view."""
     nodes, name = tree.mapping, tree.current_node or ""
     if name not in nodes:
-        times = {name: format_moment(node.message.create_time) for name, node in nodes.items() if node.message}
+        times = {name: format_moment_or_empty(node.message.create_time) for name, node in nodes.items() if node.message}
         name = max(times, key=lambda key: times[key], default="")
     branch: list[_Message] = []
     passed: set[str] = set()
@@ -142,7 +150,7 @@ def _read_marked_words(marked: re.Match[str]) -> str:
     kind, inner = marked.groups()
     if kind == "entity":
         with contextlib.suppress(*DAMAGE, IndexError):
-            return decode_json(inner.encode(), list[str])[1]
+            return decode_lenient_json(inner.encode(), list[str])[1]
     return inner.partition("\ue202")[0] if kind == "url" else ""
 
 
@@ -165,7 +173,7 @@ def _read_canvas(message: _Message) -> str:
     content = message.content
     call = content.text if content and isinstance(content.text, str) else _join_parts(content)
     try:
-        canvas = decode_json(call.encode(), _Canvas)
+        canvas = decode_lenient_json(call.encode(), _Canvas)
     except DAMAGE:
         return ""
     whole = [update.replacement for update in canvas.updates if update.pattern == ".*"]
@@ -214,10 +222,10 @@ def _read_claude(file: ExportFile) -> Iterator[Chat]:
             if message.sender in ("human", "user"):
                 files = [*(message.attachments or ()), *(message.files or ())]
                 attachments = [ShownText(file.file_name or "", file.extracted_content or "") for file in files]
-                exchanges.start_exchange(entry, text, attachments, format_moment(message.created_at))
+                exchanges.start_exchange(entry, text, attachments, format_moment_or_empty(message.created_at))
             elif message.sender == "assistant":
                 exchanges.add_reply_to_exchange(text, message.model or chat.model or "")
-        yield Chat(entry, exchanges.make_exchanges())
+        yield Chat(entry, exchanges.make_all_exchanges())
 
 
 def _list_messages_of_current_branch(chat: _ClaudeChat) -> Sequence[_ClaudeMessage]:
@@ -285,7 +293,7 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
         activity = file.decode(entry, item, _Activity, _GEMINI)
         labels = " ".join([activity.header, *activity.products]).lower()
         if ("gemini" in labels or "bard" in labels) and activity.safeHtmlItem:
-            activities.append((format_moment(activity.time), entry, activity))
+            activities.append((format_moment_or_empty(activity.time), entry, activity))
     activities.sort(key=lambda timed: timed[0])
     for group in _split_at_pauses(activities):
         exchanges = _ExchangeCollector("gemini")
@@ -295,7 +303,7 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
             attachments = [ShownText(name.strip("- ")) for name in names if name.startswith("-")]
             exchanges.start_exchange(entry, prompt.strip(), attachments, started)
             exchanges.add_reply_to_exchange("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
-        yield Chat(group[0][1], exchanges.make_exchanges())
+        yield Chat(group[0][1], exchanges.make_all_exchanges())
 
 
 def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterator[list[tuple[str, str, _Activity]]]:
@@ -337,13 +345,13 @@ def _read_gemini_conversations(file: ExportFile) -> Iterator[Chat]:
         for pair in chat.conversation_turns:
             if pair.user_turn:
                 exchanges.start_exchange(
-                    entry, pair.user_turn.prompt, (), format_moment(pair.user_turn.turn_last_modified)
+                    entry, pair.user_turn.prompt, (), format_moment_or_empty(pair.user_turn.turn_last_modified)
                 )
             if pair.system_turn:
                 exchanges.add_reply_to_exchange(
                     "\n".join(str(part["data"]) for part in pair.system_turn.text if part.get("data"))
                 )
-        yield Chat(entry, exchanges.make_exchanges())
+        yield Chat(entry, exchanges.make_all_exchanges())
 
 
 # -- all --
@@ -371,7 +379,7 @@ class _ExchangeCollector:
             self._cuts[-1] = is_cut
             self._models[-1] = model or self._models[-1]
 
-    def make_exchanges(self) -> tuple[Exchange, ...]:
+    def make_all_exchanges(self) -> tuple[Exchange, ...]:
         """Return all; several messages of the assistant are one reply."""
         return tuple(
             Exchange(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, clip
-from genaipa.files.limits import CHAT_SIZE, CHATS, Allowance, limit_reading
+from genaipa.files.limits import CHAT_SIZE, CHATS, ReadingAllowance, limit_reading
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa_exchange.assistant_exports import ASSISTANTS
-from genaipa_exchange.chats import ChatFileLayout, ExportFile, decode_json
+from genaipa_exchange.chats import ChatFileLayout, ExportFile, decode_lenient_json
 from genaipa_exchange.evaluation_files import EVALUATIONS
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_chat_files(path: Path) -> Iterator[tuple[ChatFileLayout, ExportFile]]:
         raise DataError(path, f"holds no chats; {_READABLE}.")
 
 
-def _read_possible_chat_files(path: Path) -> Iterator[tuple[Path, str, bytes, Allowance]]:
+def _read_possible_chat_files(path: Path) -> Iterator[tuple[Path, str, bytes, ReadingAllowance]]:
     """Yield the content of a file, or of the files in a folder or an archive that may hold chats."""
     if path.is_dir():
         for inner in sorted(path.rglob("*")):
@@ -67,34 +67,36 @@ def _read_possible_chat_files(path: Path) -> Iterator[tuple[Path, str, bytes, Al
                 yield path, name, archive.read(name), allowance
 
 
-def _may_hold_chats(name: str) -> bool:
-    hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
-    return not hidden and bool(_WANTED.search(name) or _GEMINI.search(name))
+def _may_hold_chats(file_name: str) -> bool:
+    hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(file_name).parts)
+    return not hidden and bool(_WANTED.search(file_name) or _GEMINI.search(file_name))
 
 
-def _split_file_into_items(raw: bytes, allowance: Allowance, name: str) -> Items:
+def _split_file_into_items(raw: bytes, allowance: ReadingAllowance, member_name: str) -> Items:
     """List the entries of a file, each with its place."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     head = raw[:1000].lstrip()
     if not head.startswith((b"{", b"[")):
         return []
     try:
-        items = _split_json_lines(raw) or _split_json_value(raw)
+        items = _list_items_if_json_lines(raw) or _split_json_value(raw)
     except DAMAGE as error:
         wrong = f"is damaged, or was cut off ({clip_error_message(error)}); download or copy it again."
-        raise DataError(allowance.source, wrong, clip(name)) from None
-    allowance.count_read_elements(len(items), name)
+        raise DataError(allowance.source, wrong, clip(member_name)) from None
+    allowance.count_read_elements(len(items), member_name)
     for entry, item in items:
         if len(memoryview(item)) > CHAT_SIZE:
-            raise allowance.refusal_error(f"is larger than {CHAT_SIZE // 1_000_000} MB", f"{name} {entry}".strip())
+            raise allowance.refusal_error(
+                f"is larger than {CHAT_SIZE // 1_000_000} MB", f"{member_name} {entry}".strip()
+            )
     return items
 
 
-def _split_json_lines(raw: bytes) -> Items:
+def _list_items_if_json_lines(raw: bytes) -> Items:
     """List the lines of a file that is a JSON object a line; none of any other file."""
     first, _, next_lines = raw.strip().partition(b"\n")
     try:
-        decode_json(first, dict[str, msgspec.Raw])
+        decode_lenient_json(first, dict[str, msgspec.Raw])
     except DAMAGE:
         return []
     lines = enumerate(raw.split(b"\n"), 1) if next_lines else ()
@@ -104,21 +106,21 @@ def _split_json_lines(raw: bytes) -> Items:
 def _split_json_value(raw: bytes) -> Items:
     """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
     if raw.lstrip().startswith(b"["):
-        return [(f"entry {n}", entry) for n, entry in enumerate(decode_json(raw, list[msgspec.Raw]), 1)]
-    fields = decode_json(raw, dict[str, msgspec.Raw])
+        return [(f"entry {n}", entry) for n, entry in enumerate(decode_lenient_json(raw, list[msgspec.Raw]), 1)]
+    fields = decode_lenient_json(raw, dict[str, msgspec.Raw])
     if "results" not in fields:
         return [("entry 1", msgspec.Raw(raw))]
     results = fields["results"]
     if bytes(memoryview(results)[:1]) == b"{":
-        results = decode_json(results, dict[str, msgspec.Raw]).get("results", msgspec.Raw(b"[]"))
-    return [(f"result {n}", entry) for n, entry in enumerate(decode_json(results, list[msgspec.Raw]), 1)]
+        results = decode_lenient_json(results, dict[str, msgspec.Raw]).get("results", msgspec.Raw(b"[]"))
+    return [(f"result {n}", entry) for n, entry in enumerate(decode_lenient_json(results, list[msgspec.Raw]), 1)]
 
 
 def _recognize_layout(items: Items) -> ChatFileLayout | None:
     """Return the layout whose keys one of the first entries has."""
     for _, item in items[:_LOOKED_AT]:
         try:
-            keys = decode_json(item, dict[str, msgspec.Raw]).keys()
+            keys = decode_lenient_json(item, dict[str, msgspec.Raw]).keys()
         except DAMAGE:
             continue
         if layout := next((layout for layout in LAYOUTS if layout.marks <= keys), None):

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, UnknownNameError, UsageError, clip
 from genaipa.files.text import sha256_of
-from genaipa.languages.catalog import language_code, variant_name_for_language
+from genaipa.languages.catalog import language_code_or_empty, variant_name_for_language
 from genaipa.policies.adding import is_file_or_address
 from genaipa.policies.formats import SUFFIXED
 from genaipa.questions.sets import QuestionSet, default_question_set_name, load_question_set
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.words import format_count, join_names, make_printable
+from genaipa.words import format_count, join_names, replace_unprintable_characters
 from genaipa_exchange.chat_files import read_chat_files
 from genaipa_exchange.chat_options import MatchRow
-from genaipa_exchange.chat_runs import MatchedAnswer, write_chat_run
+from genaipa_exchange.chat_runs import MatchedAnswer, add_chat_run_to_incoming
 from genaipa_exchange.incoming import ImportSummary
 from genaipa_exchange.question_matching import QuestionMatch, QuestionMatcher
 from genaipa_exchange.shown_documents import DocumentFinder
@@ -47,7 +47,7 @@ def import_chats(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
         for layout, file in read_chat_files(path):
             for chat in layout.read(file):
                 chats.import_chat(layout, file, chat)
-    return chats.write()
+    return chats.write_runs()
 
 
 @dataclass
@@ -83,7 +83,7 @@ class ChatImport:
         documents_shown, unmatched, coordinates_in_chat = _ShownDocuments(), list[str](), set[tuple[str, str, str]]()
         for exchange in chat.exchanges:
             self._messages += 1
-            texts, pastes = self._note_shown_documents_split_questions(exchange, documents_shown)
+            texts, pastes = self._split_off_and_note_shown_documents(exchange, documents_shown)
             documents = self._list_candidate_documents(file, chat, documents_shown)
             if not documents:
                 self._without_document += 1
@@ -106,7 +106,7 @@ class ChatImport:
 
     # -- the document --
 
-    def _note_shown_documents_split_questions(
+    def _split_off_and_note_shown_documents(
         self, exchange: Exchange, documents_shown: _ShownDocuments
     ) -> tuple[list[str], bool]:
         """Note what a message shows; its texts without the document's, and whether it only shows the document."""
@@ -129,27 +129,27 @@ class ChatImport:
         name = self._options.policy
         if not name:
             return None
-        if document := self._finder.load_document(name):
+        if document := self._finder.load_document_if_known(name):
             return document
         hint = f"add it first: genaipa policies add {name}" if is_file_or_address(name) else ""
-        raise UnknownNameError("policy", name, self._incoming.document_names, hint)
+        raise UnknownNameError("policy", name, self._incoming.given_and_workspace_document_names, hint)
 
     def _list_candidate_documents(
         self, file: ExportFile, chat: Chat, documents_shown: _ShownDocuments
     ) -> list[Document]:
         """List the documents that the next question may be about."""
         if chat.document:
-            return [self._load_document_of_chat(file, chat)]
+            return [self._load_document_stated_in_chat(file, chat)]
         policy = self._policy_document
         if policy is not None and (not documents_shown.names or policy.name in documents_shown.names):
             return [policy]
-        return [document for document in map(self._finder.load_document, documents_shown.names) if document]
+        return [document for document in map(self._finder.load_document_if_known, documents_shown.names) if document]
 
-    def _load_document_of_chat(self, file: ExportFile, chat: Chat) -> Document:
+    def _load_document_stated_in_chat(self, file: ExportFile, chat: Chat) -> Document:
         """Return the document that a file names, or whose text it gives."""
         document_text = chat.document
         if "\n" not in document_text and len(document_text) <= _LONGEST_NAME:
-            if named := self._finder.load_document(document_text):
+            if named := self._finder.load_document_if_known(document_text):
                 return named
             wrong = (
                 f"is about '{clip(document_text)}'; name a folder with its text in a file of that name: "
@@ -158,9 +158,11 @@ class ChatImport:
             raise DataError(file.label, wrong, chat.entry)
         if document_text not in self._texts:
             pasted = self._finder.find_in_text(document_text)
-            document = self._finder.load_document(pasted.names[0]) if pasted else None
+            document = self._finder.load_document_if_known(pasted.names[0]) if pasted else None
             if document is None or document.text.strip() != document_text.strip():
-                document = self._incoming.find_document(f"document-{sha256_of(document_text)[:6]}", document_text)
+                document = self._incoming.make_or_load_document(
+                    f"document-{sha256_of(document_text)[:6]}", document_text
+                )
             assert document is not None, "it has a text"
             self._texts[document_text] = document
         return self._texts[document_text]
@@ -209,7 +211,7 @@ class ChatImport:
             return questions
         if not chat.language:
             return load_question_set(default_question_set_name(document, workspace), workspace)
-        code = language_code(chat.language)
+        code = language_code_or_empty(chat.language)
         name = variant_name_for_language(document.kind, code) if code else ""
         if name not in workspace.nearest_files("questions"):
             language = clip(chat.language)
@@ -240,7 +242,7 @@ class ChatImport:
         documents_shown: _ShownDocuments,
         match: QuestionMatch,
     ) -> None:
-        name = make_printable(self._options.system or exchange.system).replace("|", "-")
+        name = replace_unprintable_characters(self._options.system or exchange.system).replace("|", "-")
         system = " ".join(name.split())[:_LONGEST_NAME]
         if not system:
             wrong = "does not name a system; add the key 'system', or name the system that answered: --system NAME."
@@ -264,12 +266,12 @@ class ChatImport:
 
     # -- the end --
 
-    def write(self) -> ImportSummary:
+    def write_runs(self) -> ImportSummary:
         """Write a run for each system, and tell what became of the messages; a UsageError where nothing matched."""
         if not self._rows:
             raise UsageError(self._explain_why_nothing_imported())
         for (title, _, _), answers in self._answers.items():
-            write_chat_run(self._incoming, title, answers)
+            add_chat_run_to_incoming(self._incoming, title, answers)
         return self._incoming.write_runs_and_scores(
             tuple(self._list_notes_on_skipped_messages()), self._make_match_rows()
         )

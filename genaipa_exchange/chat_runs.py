@@ -59,7 +59,7 @@ class MatchedAnswer:
         return answer_digest(self.document.digest, self.match.asked, self.reply.answer) if self.reply else ""
 
     @property
-    def comparison_identity(self) -> tuple[str, str, int]:
+    def digest_started_and_repetition(self) -> tuple[str, str, int]:
         """What two files have in common that hold this very answer."""
         return self.digest or self.match.asked, self.exchange.started, self.repetition
 
@@ -73,11 +73,11 @@ class MatchedAnswer:
         return Coordinates(self.document.name, self.initialization, at.wording, repetition, "", at.question)
 
 
-def write_chat_run(incoming: Incoming, title: str, answers: Sequence[MatchedAnswer]) -> None:
+def add_chat_run_to_incoming(incoming: Incoming, layout_title: str, answers: Sequence[MatchedAnswer]) -> None:
     """Hand over the run of a system's answers, without those that are here already."""
     if all(answer.exchange.started for answer in answers):
         answers = sorted(answers, key=lambda answer: answer.exchange.started)
-    unknown = _select_answers_not_in_runs(incoming, answers)
+    unknown = _select_new_and_count_known_answers(incoming, answers)
     if not any(answer.reply for answer in unknown):
         return
     chats = Counter((answer.chat, answer.document.name) for answer in unknown)
@@ -105,9 +105,9 @@ def write_chat_run(incoming: Incoming, title: str, answers: Sequence[MatchedAnsw
         for conversation in conversations.values()
     }
     run = _make_run(
-        incoming, title, unknown, records, {key: tuple(order) for key, order in orders.items()}, beside_answers
+        incoming, layout_title, unknown, records, {key: tuple(order) for key, order in orders.items()}, beside_answers
     )
-    incoming.add_run(run.name, records, run.files)
+    incoming.add_run_or_refuse_taken_name(run.name, records, run.files)
 
 
 @dataclass
@@ -144,7 +144,7 @@ class _Conversation:
         )
 
 
-def _select_answers_not_in_runs(incoming: Incoming, answers: Sequence[MatchedAnswer]) -> list[MatchedAnswer]:
+def _select_new_and_count_known_answers(incoming: Incoming, answers: Sequence[MatchedAnswer]) -> list[MatchedAnswer]:
     """List the answers that no run here has yet: as many of a text as one file has more than there are here.
 
     An earlier export of the same chats may have been given beside a later one. What a file numbers or times is known
@@ -152,10 +152,10 @@ def _select_answers_not_in_runs(incoming: Incoming, answers: Sequence[MatchedAns
     """
     counts: defaultdict[tuple[str, str, int], Counter[str]] = defaultdict(Counter)
     for answer in answers:
-        counts[answer.comparison_identity][answer.file] += 1
+        counts[answer.digest_started_and_repetition][answer.file] += 1
     fullest = {identity: files.most_common(1)[0][0] for identity, files in counts.items()}
     counts_here = {
-        answer.comparison_identity: incoming.count_known_answers(
+        answer.digest_started_and_repetition: incoming.count_matching_answers_in_runs(
             answer.system,
             answer.digest,
             key=answer.key(answer.repetition) if answer.repetition else "",
@@ -165,12 +165,12 @@ def _select_answers_not_in_runs(incoming: Incoming, answers: Sequence[MatchedAns
     }
     unknown = list[MatchedAnswer]()
     for answer in answers:
-        if answer.file != fullest[answer.comparison_identity]:
+        if answer.file != fullest[answer.digest_started_and_repetition]:
             continue
-        is_known = counts_here[answer.comparison_identity] > 0
-        counts_here[answer.comparison_identity] -= is_known
+        is_known = counts_here[answer.digest_started_and_repetition] > 0
+        counts_here[answer.digest_started_and_repetition] -= is_known
         if is_known and answer.reply:
-            incoming.count_known_answer()
+            incoming.increment_known_answer_count()
         else:
             unknown.append(answer)
     return unknown
@@ -246,7 +246,7 @@ def _make_record(answer: MatchedAnswer, at: Coordinates, key: str, conversation:
 
 def _make_run(
     incoming: Incoming,
-    title: str,
+    layout_title: str,
     answers: Sequence[MatchedAnswer],
     records: Sequence[Record],
     orders: dict[str, tuple[str, ...]],
@@ -283,7 +283,7 @@ def _make_run(
     return RecordedRun(
         name=clean_folder_name(f"chat-{system}", max_characters=80) + f"-{content[:6]}",
         spec=RunSpec((system,), plan=plan, repetitions=max(record.repetition for record in records)),
-        source=title,
+        source=layout_title,
         words="own",
         documents=documents,
         questions={name: read_text(workspace.nearest_files("questions")[name][1]) for name in plan.questions.values()},

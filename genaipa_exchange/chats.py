@@ -84,7 +84,7 @@ class ExportFile:
     def decode(self, entry: str, item: msgspec.Raw, shape: type[T], layout: ChatFileLayout) -> T:
         """Decode an item of the list; a DataError if it has another shape than items of the layout have."""
         try:
-            return decode_json(item, shape)
+            return decode_lenient_json(item, shape)
         except DAMAGE as error:
             wrong = (
                 f"does not have the layout that genaipa knows for {layout.title} "
@@ -108,11 +108,11 @@ class ChatFileLayout:
     is_personal: bool = True
 
 
-def format_moment(value: Any) -> str:
+def format_moment_or_empty(time_value: Any) -> str:
     """Return a time, in seconds or in ISO 8601, as records have it; empty where it is none."""
     try:
-        moment = dt.datetime.fromtimestamp(value, dt.UTC) if isinstance(value, int | float) else None
-        return format_timestamp(moment or dt.datetime.fromisoformat(value))
+        moment = dt.datetime.fromtimestamp(time_value, dt.UTC) if isinstance(time_value, int | float) else None
+        return format_timestamp(moment or dt.datetime.fromisoformat(time_value))
     except (ValueError, TypeError, OverflowError, OSError):
         return ""
 
@@ -124,22 +124,22 @@ _HALF = 6
 """Bytes of half a character that is escaped."""
 
 
-def decode_json(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
+def decode_lenient_json(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
     """Decode JSON of other programs, which may have halves of characters and NaN; msgspec's errors for all else."""
     try:
         return msgspec.json.decode(raw, type=shape, strict=False)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        return msgspec.json.decode(_TOKENS.sub(_repair_token, bytes(memoryview(raw))), type=shape, strict=False)
+        return msgspec.json.decode(_TOKENS.sub(_repair_json_token, bytes(memoryview(raw))), type=shape, strict=False)
 
 
-def _repair_token(token: re.Match[bytes]) -> bytes:
+def _repair_json_token(token: re.Match[bytes]) -> bytes:
     text = token.group()
-    return _ESCAPES.sub(_repair_escape, text) if text.startswith(b'"') else b"null"
+    return _ESCAPES.sub(_repair_json_escape, text) if text.startswith(b'"') else b"null"
 
 
-def _repair_escape(escape: re.Match[bytes]) -> bytes:
+def _repair_json_escape(escape: re.Match[bytes]) -> bytes:
     """Return an escape as it is, but for half a character: a program cut the text in the middle of one."""
     text = escape.group()
     return b"\\ufffd" if len(text) == _HALF and text[2:3] in b"dD" else text

@@ -19,11 +19,11 @@ IMPORT = PackageCommand(
 )
 
 
-def exchange_form_names() -> list[str]:
+def list_exchange_format_names() -> list[str]:
     """Return the names of the forms."""
     from genaipa_exchange.forms import FORMS
 
     return [form.name for form in FORMS]
 
 
-complete_form = completion.make_completion_from_names(exchange_form_names)
+complete_form = completion.make_completion_from_names(list_exchange_format_names)

@@ -13,7 +13,7 @@ from genaipa.files.limits import JSON
 from genaipa.files.text import DAMAGE, read_text
 from genaipa.runs.procedure import Initialization
 from genaipa.runs.records import MOST_REPETITIONS
-from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, decode_json
+from genaipa_exchange.chats import Chat, ChatFileLayout, Exchange, ExportFile, ShownText, decode_lenient_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -87,7 +87,7 @@ def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
         output = result.response.output if result.response else None
         error = result.error or (result.response.error if result.response else None) or ""
         values = result.vars or (result.testCase.vars if result.testCase else None) or {}
-        message = read_prompt(result.prompt.raw if result.prompt else "")
+        message = read_last_user_message(result.prompt.raw if result.prompt else "")
         exchange = Exchange(
             entry,
             _list_possible_question_texts(values, message),
@@ -126,7 +126,9 @@ def _read_sample_chats(file: ExportFile) -> Iterator[Chat]:
             continue
         sample_keys.add(sample_key)
         values = sample.doc if isinstance(sample.doc, dict) else {}
-        questions = _list_possible_question_texts(values, read_prompt(_find_prompt_of_sample(sample.arguments)))
+        questions = _list_possible_question_texts(
+            values, read_last_user_message(_find_prompt_of_sample(sample.arguments))
+        )
         for reply in replies:
             exchange = Exchange(entry, questions, reply.strip(), _list_shown_texts(values), system=system, model=system)
             yield Chat(entry, (exchange,), _find_document_name(values))
@@ -152,7 +154,7 @@ def _read_model_name(file: ExportFile) -> str:
     if file.name or not beside.is_file():
         return ""
     try:
-        return decode_json(read_text(beside, JSON).encode(), _Results).model_name
+        return decode_lenient_json(read_text(beside, JSON).encode(), _Results).model_name
     except DAMAGE:
         return ""
 
@@ -160,44 +162,44 @@ def _read_model_name(file: ExportFile) -> str:
 # -- all --
 
 
-def read_prompt(raw: object) -> str:
+def read_last_user_message(raw_prompt: object) -> str:
     """Return the last message of a person in a prompt: a text, a list of messages, or either as JSON."""
-    if isinstance(raw, list) and raw and all(isinstance(part, str) for part in raw):
-        raw = raw[0]
-    if isinstance(raw, str) and raw.lstrip().startswith("["):
+    if isinstance(raw_prompt, list) and raw_prompt and all(isinstance(part, str) for part in raw_prompt):
+        raw_prompt = raw_prompt[0]
+    if isinstance(raw_prompt, str) and raw_prompt.lstrip().startswith("["):
         with contextlib.suppress(*DAMAGE):  # a text that begins with a bracket
-            raw = decode_json(raw.encode(), object)
-    if isinstance(raw, list):
-        messages = [message for message in raw if isinstance(message, dict) and message.get("role") == "user"]
+            raw_prompt = decode_lenient_json(raw_prompt.encode(), object)
+    if isinstance(raw_prompt, list):
+        messages = [message for message in raw_prompt if isinstance(message, dict) and message.get("role") == "user"]
         content = messages[-1].get("content") if messages else ""
         if isinstance(content, list):
             content = "\n".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
         return content if isinstance(content, str) else ""
-    return raw if isinstance(raw, str) else ""
+    return raw_prompt if isinstance(raw_prompt, str) else ""
 
 
-def _list_possible_question_texts(values: Mapping[str, Any], message: str) -> tuple[str, ...]:
+def _list_possible_question_texts(variables: Mapping[str, Any], message: str) -> tuple[str, ...]:
     """List the texts that may be the question, likelier ones first, without names that appear twice."""
-    named: Iterable[Any] = [values[key] for key in _QUESTION_KEYS if key in values]
-    other_values = [value for key, value in values.items() if key not in _DOCUMENT_KEYS]
+    named: Iterable[Any] = [variables[key] for key in _QUESTION_KEYS if key in variables]
+    other_values = [value for key, value in variables.items() if key not in _DOCUMENT_KEYS]
     texts = [
         value for value in (*named, *other_values) if isinstance(value, str) and 0 < len(value) <= _LONGEST_QUESTION
     ]
     return tuple(dict.fromkeys([*texts, message]))
 
 
-def _list_shown_texts(values: Mapping[str, Any]) -> tuple[ShownText, ...]:
+def _list_shown_texts(variables: Mapping[str, Any]) -> tuple[ShownText, ...]:
     return tuple(
         ShownText(key, value)
-        for key, value in values.items()
+        for key, value in variables.items()
         if isinstance(value, str) and (len(value) > _LONGEST_QUESTION or (key in _DOCUMENT_KEYS and "\n" in value))
     )
 
 
-def _find_document_name(values: Mapping[str, Any]) -> str:
+def _find_document_name(variables: Mapping[str, Any]) -> str:
     """Return the name of a document among the variables; promptfoo may have it as the address of a file."""
     for key in _DOCUMENT_KEYS:
-        value = values.get(key)
+        value = variables.get(key)
         if isinstance(value, str) and "\n" not in value and len(value) <= _LONGEST_QUESTION:
             return PurePath(value.removeprefix("file://")).stem if "/" in value or value.endswith(".md") else value
     return ""

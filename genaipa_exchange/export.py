@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import add_next_steps, print_caveat, print_table, say, show
+from genaipa.cli.terminal.console import print_caveat_unless_quiet, print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, print_study_slice_problems
 from genaipa.errors import UsageError, shell_command
@@ -40,13 +40,13 @@ def export(
     the analysts.
     """
     from genaipa.runs.selection import select_sources
-    from genaipa_exchange.forms import FORMS, find_exchange_form, write_exchange_form
+    from genaipa_exchange.forms import FORMS, find_exchange_format, write_in_exchange_format
     from genaipa_exchange.outgoing import Outgoing
 
     if form is None:
         print_table(("format", "for"), [(known_form.name, known_form.what) for known_form in FORMS])
         return
-    chosen = find_exchange_form(form)
+    chosen = find_exchange_format(form)
     if output is None:
         raise UsageError(f"Name the folder to write to: genaipa export {form} -o FOLDER")
     workspace = current_workspace()
@@ -54,13 +54,13 @@ def export(
     sources = select_sources(workspace, split_names(run))
     print_study_slice_problems(workspace, [source.folder for source in sources])
     outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
-    written = write_exchange_form(chosen, outgoing, output)
+    written = write_in_exchange_format(chosen, outgoing, output)
     counts = (format_count(written.answers, "answer"), format_count(written.scores, "score"))
     show(f"{output}: {format_count(written.files, 'file')}, {counts[0]}, {counts[1]}.")
-    print_caveat(written.caveat)
+    print_caveat_unless_quiet(written.caveat)
     for note in _describe_omissions(outgoing):
-        say(f"left out: {note}")
-    add_next_steps(f"Next: {written.follow.format(shell_command(output))}" if written.follow else "")
+        print_to_stderr(f"left out: {note}")
+    queue_next_steps(f"Next: {written.follow.format(shell_command(output))}" if written.follow else "")
 
 
 def _describe_omissions(outgoing: Outgoing) -> list[str]:

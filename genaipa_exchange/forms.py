@@ -18,7 +18,7 @@ from genaipa_exchange.outgoing import ExportSummary, Outgoing
 
 
 @dataclass(frozen=True)
-class Form:
+class ExchangeFormat:
     """A form of files: its `name` in commands, and what the files are.
 
     `write` fills an empty folder, in a form that can be exported; `read` takes in files or folders of the form, in one
@@ -32,35 +32,35 @@ class Form:
     options: tuple[str, ...] = ()
 
 
-FORMS: tuple[Form, ...] = (
-    Form(
+FORMS: tuple[ExchangeFormat, ...] = (
+    ExchangeFormat(
         "chat",
         "answers in chats, for import only: exports from ChatGPT, Claude and Gemini, promptfoo, lm-eval, JSON lines",
         read=chat_import.import_chats,
         options=("policy", "questions", "system", "accept"),
     ),
-    Form(
+    ExchangeFormat(
         "huggingface",
         "a Hugging Face data set: Parquet files and a dataset card",
         huggingface.write_huggingface_dataset,
     ),
-    Form(
+    ExchangeFormat(
         "inspect",
         "evaluation logs of Inspect, for export and import",
         inspect_logs.write_inspect_logs,
-        inspect_logs.read_inspect_logs,
+        inspect_logs.import_inspect_logs,
     ),
-    Form(
+    ExchangeFormat(
         "label-studio",
         "answers to score in Label Studio, for export and import",
         label_studio.write_label_studio_project,
-        label_studio.read_label_studio_export,
+        label_studio.import_label_studio_export,
         ("annotators",),
     ),
 )
 
 
-def find_exchange_form(name: str, *, importable: bool = False) -> Form:
+def find_exchange_format(name: str, *, importable: bool = False) -> ExchangeFormat:
     """Return the form of that name that can be exported, or is `importable`; an UnknownNameError for none."""
     forms = {form.name: form for form in FORMS if (form.read if importable else form.write)}
     if name not in forms:
@@ -68,7 +68,7 @@ def find_exchange_form(name: str, *, importable: bool = False) -> Form:
     return forms[name]
 
 
-def write_exchange_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
+def write_in_exchange_format(form: ExchangeFormat, outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write runs in a form into a new or empty folder, whole or not at all; a UsageError for any other."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")

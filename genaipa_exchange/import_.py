@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import add_next_steps, print_table, say, show
+from genaipa.cli.terminal.console import print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clip, shell_command
 from genaipa.words import format_count, join_some
@@ -40,8 +40,7 @@ def import_(
         ),
     ] = "",
     policy: Annotated[
-        str,
-        option("--policy", "-p", metavar="NAME", help="The document that chats are about, if they don't show it."),
+        str, option("--policy", "-p", metavar="NAME", help="The document that chats are about, if they don't show it.")
     ] = "",
     questions: Annotated[
         str, option("--questions", "-q", metavar="SET", help="The question set of chats, if not the document's own.")
@@ -67,21 +66,15 @@ def import_(
     and reported like any others. All files are imported completely, or none.
     """
     from genaipa_exchange.chat_options import ChatOptions
-    from genaipa_exchange.forms import FORMS, find_exchange_form
+    from genaipa_exchange.forms import FORMS, find_exchange_format
     from genaipa_exchange.incoming import Incoming
 
-    chosen = find_exchange_form(form, importable=True)
+    chosen = find_exchange_format(form, importable=True)
     assert chosen.read is not None, "it comes back"
     for path in paths:
         if not path.exists():
             raise UsageError(f"There is no file or folder {path}.")
-    options = {
-        "annotators": annotators,
-        "policy": policy,
-        "questions": questions,
-        "system": system,
-        "accept": accept,
-    }
+    options = {"annotators": annotators, "policy": policy, "questions": questions, "system": system, "accept": accept}
     for name in (name for name, value in options.items() if value not in ("", None)):
         if name not in chosen.options:
             owner = next(known_form.name for known_form in FORMS if name in known_form.options)
@@ -91,12 +84,14 @@ def import_(
     if summary.matches:
         print_table(("asked", "matched to", "how", "times"), summary.matches, right=(3,))
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
-        say(note)
+        print_to_stderr(note)
     if summary.scores.problems:
-        say(f"genaipa: nothing was imported because of {format_count(len(summary.scores.problems), 'problem')}.")
+        print_to_stderr(
+            f"genaipa: nothing was imported because of {format_count(len(summary.scores.problems), 'problem')}."
+        )
         raise typer.Exit(_REFUSED)
     if summary.matches and not summary.answers + summary.known:
-        say("genaipa: nothing was imported: no message asks a question of the set word for word.")
+        print_to_stderr("genaipa: nothing was imported: no message asks a question of the set word for word.")
         raise typer.Exit(_REFUSED)
     _print_summary(summary)
 
@@ -125,6 +120,6 @@ def _print_summary(summary: ImportSummary) -> None:
     if summary.runs:
         show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {join_some(summary.runs, _NAMED)}")
         run_names = summary.runs if len(summary.runs) == 1 else ()
-        add_next_steps(f"Next: {shell_command('genaipa', 'report' if scores.added else 'score', *run_names)}")
+        queue_next_steps(f"Next: {shell_command('genaipa', 'report' if scores.added else 'score', *run_names)}")
     else:
-        add_next_steps("Next: genaipa report latest" if scores.added else "")
+        queue_next_steps("Next: genaipa report latest" if scores.added else "")

@@ -25,7 +25,7 @@ from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import convert_to_type, format_yaml, parse_yaml_or_keep_bytes
 from genaipa.files.text import DAMAGE, clip_error_message, sha256_of
 from genaipa.kinds import DEFAULT
-from genaipa.policies.companies import company_from_document_name
+from genaipa.policies.companies import name_as_company_or_placeholder
 from genaipa.policies.document import About, Document, document_layers_and_paths_by_name, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -39,17 +39,17 @@ from genaipa.runs.imported import (
     update_run_folder_and_name_if_changed,
 )
 from genaipa.runs.integrity import describe_record_flaw as flaw_of_record
-from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
+from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, WithheldTextFacts
 from genaipa.runs.procedure import (
     INITIALIZATIONS,
     Coordinates,
     Initialization,
     ProcedurePlan,
+    assert_procedure_run_and_get_plan,
     read_coordinates,
-    require_procedure_plan,
 )
 from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, record_key
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, make_event_decoder, new_event_id
 from genaipa.scoring.importing import (
@@ -57,7 +57,7 @@ from genaipa.scoring.importing import (
     ReadEvent,
     event_content_without_time,
     find_imported_event_problem,
-    store_read_events,
+    store_events_unless_any_problem,
 )
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import load_people
@@ -119,8 +119,8 @@ class Incoming:
         self._numbers: Counter[str] = Counter()
         """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
-        self._pool = Pool(workspace, list_run_folders(workspace))
-        self._texts = _list_document_files(documents) if documents else {}
+        self._pool = Pool(workspace, list_run_folders_oldest_first(workspace))
+        self._texts = _map_document_names_to_files(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
         self._notes: dict[str, None] = {}
         self._digests: set[str] = set()
@@ -131,14 +131,14 @@ class Incoming:
 
     # -- documents --
 
-    def find_document(self, name: str, text: str = "", company: str = "") -> Document | None:
+    def make_or_load_document(self, name: str, text: str = "", company: str = "") -> Document | None:
         """Return a document by its name, of this `text` if it is known; else of the given folder or the workspace."""
         if text or name in self._texts:
             extracted = None if text else extract(str(self._texts[name]))
             if extracted:
                 self._notes |= dict.fromkeys(f"{extracted.source}: {note}." for note in extracted.notes)
             about = About(
-                company=company or company_from_document_name(name), source=extracted.source if extracted else ""
+                company=company or name_as_company_or_placeholder(name), source=extracted.source if extracted else ""
             )
             return Document(name, extracted.text if extracted else text, about)
         try:
@@ -147,12 +147,12 @@ class Incoming:
             return None
 
     @property
-    def document_names(self) -> list[str]:
+    def given_and_workspace_document_names(self) -> list[str]:
         """The names of the documents of the given folder, and of the workspace."""
         return [*dict.fromkeys((*self._texts, *document_layers_and_paths_by_name(self.workspace)))]
 
     @property
-    def name_of_only_document(self) -> str:
+    def name_of_only_given_document(self) -> str:
         """The name of the only document of the given folder; empty where there are more, or none."""
         return next(iter(self._texts)) if len(self._texts) == 1 else ""
 
@@ -168,7 +168,7 @@ class Incoming:
             )
         return head
 
-    def read_record(self, path: Path, entry: str, head: ExportHead, fields: Mapping[str, Any]) -> Record:
+    def parse_verified_record(self, path: Path, entry: str, head: ExportHead, fields: Mapping[str, Any]) -> Record:
         """Return an answer that was written here; a DataError if anything in it was changed since."""
         try:
             record = msgspec.convert(fields, Record)
@@ -192,20 +192,20 @@ class Incoming:
             )
         files = {path_in_run: text.encode() for path_in_run, text in head.files.items()}
         for document, facts in head.manifest.documents.items():
-            policy = self.find_document(document, head.documents.get(document, ""))
+            policy = self.make_or_load_document(document, head.documents.get(document, ""))
             if policy is None or policy.digest != facts.digest:
                 wrong = f"lacks the text of {document}; give a folder with a file of that name: --documents FOLDER."
                 raise DataError(path, wrong)
             files[f"documents/{facts.digest}.txt"] = policy.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
-            files[WITHHELD] = msgspec.json.encode(Withheld())
+            files[WITHHELD] = msgspec.json.encode(WithheldTextFacts())
         name = clean_folder_name(head.name, max_characters=150)
         manifest = replace(
             _restrict_manifest_to_records(head, records, files), name=name, totals=count_records_by_status(records)
         )
-        self.add_run(name, records, files | encode_answers_and_manifest(manifest, records))
+        self.add_run_or_refuse_taken_name(name, records, files | encode_answers_and_manifest(manifest, records))
 
-    def count_known_answers(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
+    def count_matching_answers_in_runs(self, system: str, digest: str, *, key: str = "", started: str = "") -> int:
         """Count the answers of a system here that have this digest, and the `key` and the start that are given."""
         pooled, count = self._pool.answers.get(digest), 0
         for occurrence in pooled.occurrences if pooled else ():
@@ -214,7 +214,7 @@ class Incoming:
                 count += not started or folder.read_records_at([occurrence.offset])[0].started == started
         return count
 
-    def count_known_answer(self) -> None:
+    def increment_known_answer_count(self) -> None:
         """Count an answer that is here already."""
         self._known += 1
 
@@ -224,7 +224,7 @@ class Incoming:
             (occurrence.run, occurrence.key) == (run_name, record.key) for occurrence in pooled.occurrences
         )
 
-    def add_run(self, name: str, records: Sequence[Record], files: dict[str, bytes]) -> None:
+    def add_run_or_refuse_taken_name(self, name: str, records: Sequence[Record], files: dict[str, bytes]) -> None:
         """Take in a run of these records with all files of its folder; a UsageError if another has its name."""
         replies = sum(record.reply is not None for record in records)
         folder = self.workspace.runs / name
@@ -244,7 +244,7 @@ class Incoming:
 
     # -- scores --
 
-    def add_genaipa_score(
+    def add_genaipa_score_or_correction(
         self, path: Path, entry: str, written_event: Any, answer_digest: str, values: Any, note: str
     ) -> None:
         """Take in a score that was written here, or what has become of it: then it is a correction by its analyst.
@@ -348,7 +348,7 @@ class Incoming:
                     " and ".join(paths) or "the file", [event for _, event in store.events()]
                 )
             known_answers = self._pool.answers.keys() | self._digests
-            scores = store_read_events(store, self._events.values(), known_answers, self._pool.authors)
+            scores = store_events_unless_any_problem(store, self._events.values(), known_answers, self._pool.authors)
         scores.unscored = self.unscored
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)
@@ -362,7 +362,7 @@ def _name_annotator(number: str) -> str:
     return f"annotator {number}".strip()
 
 
-def _list_document_files(folder: Path) -> dict[str, Path]:
+def _map_document_names_to_files(folder: Path) -> dict[str, Path]:
     """List the texts in a folder: name → file."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; --documents needs a folder with one file for each document.")
@@ -386,7 +386,7 @@ def _restrict_manifest_to_records(head: ExportHead, records: Sequence[Record], f
     """Return the manifest of a run of these records alone, whose digests are of its files."""
     manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
-    plan = require_procedure_plan(manifest.spec)
+    plan = assert_procedure_run_and_get_plan(manifest.spec)
     worded = {at.wording for at in places}
     plan = replace(
         plan,
@@ -527,7 +527,7 @@ class ForeignLog:
             )
         else:
             name = clean_folder_name(document_text) or (
-                next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.name_of_only_document
+                next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.name_of_only_given_document
             )
         if not name:
             wrong = (
@@ -536,7 +536,7 @@ class ForeignLog:
             )
             raise DataError(self.path, wrong, sample.entry)
         if name not in self._documents:
-            document = self.incoming.find_document(name, text or self.texts.get(name, ""), company)
+            document = self.incoming.make_or_load_document(name, text or self.texts.get(name, ""), company)
             if document is None:
                 wrong = f"lacks the text of '{name}'; give a folder with a file of that name: --documents FOLDER."
                 raise DataError(self.path, wrong, sample.entry)
@@ -593,4 +593,4 @@ class ForeignLog:
             records=records,
             orders={conversation: tuple(questions) for conversation, questions in self._orders.items()},
         )
-        self.incoming.add_run(self.run_name, records, run.files)
+        self.incoming.add_run_or_refuse_taken_name(self.run_name, records, run.files)

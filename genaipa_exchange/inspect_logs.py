@@ -22,7 +22,7 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clip
-from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
+from genaipa.files.limits import INSPECT_LOG, ReadingAllowance, limit_reading
 from genaipa.files.names import clean_folder_name
 from genaipa.files.stamps import format_timestamp, now
 from genaipa.files.text import sha256_of
@@ -73,21 +73,23 @@ def write_inspect_logs(outgoing: Outgoing, folder: Path) -> ExportSummary:
     files = answers = 0
     scores: set[str] = set()
     for run in outgoing.runs:
-        logs: dict[tuple[str, str], _LogWriter] = {}
-        if run.published_system_and_experiment is not None:
-            logs[run.published_system_and_experiment] = _LogWriter(run, *run.published_system_and_experiment, folder)
+        logs: dict[tuple[str, str], _InspectLogWriter] = {}
+        if run.published_scores_system_and_experiment is not None:
+            logs[run.published_scores_system_and_experiment] = _InspectLogWriter(
+                run, *run.published_scores_system_and_experiment, folder
+            )
         for answer in run.iterate_permitted_answers():
             log_key = (answer.record.system, answer.experiment)
             if log_key not in logs:
-                logs[log_key] = _LogWriter(run, *log_key, folder)
+                logs[log_key] = _InspectLogWriter(run, *log_key, folder)
             logs[log_key].add_answer(answer)
         for log in logs.values():
-            log.finish(is_only_log=len(logs) == 1)
+            log.write_log_file(is_only_log=len(logs) == 1)
             files, answers, scores = files + 1, answers + log.answers, scores | log.scores
     return ExportSummary(files, answers, len(scores), follow="inspect view --log-dir {}")
 
 
-class _LogWriter:
+class _InspectLogWriter:
     """A log on its way: its samples are in a file of their own until all are there, since the head counts them."""
 
     def __init__(self, run: OutgoingRun, system: str, experiment: str, folder: Path) -> None:
@@ -110,7 +112,7 @@ class _LogWriter:
     def add_answer(self, answer: OutgoingAnswer) -> None:
         """Write an answer as a sample."""
         record = answer.record
-        sample = _make_sample(answer, self.run.rubric)
+        sample = _make_inspect_sample(answer, self.run.rubric)
         if sample.started_at:
             self._times.append((sample.started_at, sample.completed_at))
         self._file.write((",\n" if self.answers else "\n") + sample.model_dump_json(exclude_none=True))
@@ -123,7 +125,7 @@ class _LogWriter:
             for metric, value in _values_with_m_all(event, self.run.rubric).items():
                 self._sums[event.analyst][metric] += value
 
-    def finish(self, *, is_only_log: bool) -> None:
+    def write_log_file(self, *, is_only_log: bool) -> None:
         """Write the log: its head, then its samples. One that is `is_only_log` has all of its run, and its name."""
         self._file.close()
         name = self.run.name if is_only_log else self.name
@@ -177,7 +179,7 @@ def _values_with_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
     return {M_ALL: round(rubric.m_all(event.values), 2)} | event.values
 
 
-def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
+def _make_inspect_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
     log, model, record = _import_inspect_module("log"), _import_inspect_module("model"), answer.record
     metadata = {name: value for name, value in msgspec.to_builtins(record).items() if name not in ("asked", "reply")}
     output = model.ModelOutput.from_content(record.model or record.system, record.reply or "")
@@ -203,7 +205,7 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
         target=answer.annotated.answer if answer.annotated else "",
         messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
         output=output,
-        scores=_make_scores(answer.scores, record.reply or "", rubric),
+        scores=_make_inspect_scores(answer.scores, record.reply or "", rubric),
         started_at=format_timestamp(started) if started else None,
         completed_at=format_timestamp(started + dt.timedelta(seconds=record.seconds)) if started else None,
         total_time=record.seconds,
@@ -212,7 +214,7 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
     )
 
 
-def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
+def _make_inspect_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
     score = _import_inspect_module("scorer").Score
     scores: dict[str, Any] = {}
     for event in events:
@@ -229,16 +231,16 @@ def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[st
 # -- in --
 
 
-def read_inspect_logs(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
+def import_inspect_logs(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
     """Take in logs, or all logs of folders: each becomes a run, unless its answers are here; and its scores.
 
     A DataError names the first log that can't be taken in, and nothing is then.
     """
     read_log = _import_inspect_module("log").read_eval_log
-    for log_path in (log_path for path in paths for log_path in _list_logs(path)):
+    for log_path in (log_path for path in paths for log_path in _list_inspect_logs(path)):
         if not log_path.is_file():
             raise DataError(log_path, "does not exist.")
-        _check_log_size(log_path)
+        _check_inspect_log_size(log_path)
         try:
             log = read_log(str(log_path), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
@@ -258,7 +260,7 @@ def read_inspect_logs(paths: Sequence[Path], incoming: Incoming) -> ImportSummar
     return incoming.write_runs_and_scores()
 
 
-def _check_log_size(path: Path) -> None:
+def _check_inspect_log_size(path: Path) -> None:
     """Refuse a log of more than its reader could take into memory: a few kilobytes may hold gigabytes."""
     with limit_reading(INSPECT_LOG, path) as allowance:
         allowance.check_size(path.stat().st_size)
@@ -271,13 +273,13 @@ def _check_log_size(path: Path) -> None:
                     _check_json_value_count(member, allowance)
 
 
-def _check_json_value_count(file: Path | IO[bytes], allowance: Allowance) -> None:
+def _check_json_value_count(file: Path | IO[bytes], allowance: ReadingAllowance) -> None:
     with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as content:
         while chunk := content.read(2**20):
             allowance.count_read_elements(sum(map(chunk.count, (b"{", b"[", b","))))
 
 
-def _list_logs(path: Path) -> list[Path]:
+def _list_inspect_logs(path: Path) -> list[Path]:
     """Return the logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
     if not path.is_dir():
         return [path]
@@ -362,13 +364,15 @@ def _import_genaipa_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> N
         entry = f"sample {sample.id}"
         fields = {name: value for name, value in sample.metadata.items() if name != "excluded"}
         reply = sample.output.choices[0].message.content if sample.output.choices else None
-        record = incoming.read_record(path, entry, head, fields | {"asked": sample.input, "reply": reply})
+        record = incoming.parse_verified_record(path, entry, head, fields | {"asked": sample.input, "reply": reply})
         records.append(record)
         for name, score in (sample.scores or {}).items():
             if event := (score.metadata or {}).get("event"):
                 where = f"{entry}, score of {name}"
                 values = {metric: value for metric, value in score.value.items() if metric != M_ALL}
-                incoming.add_genaipa_score(path, where, event, record.digest, values, score.explanation or "")
+                incoming.add_genaipa_score_or_correction(
+                    path, where, event, record.digest, values, score.explanation or ""
+                )
             else:
                 incoming.ignored += 1
     incoming.add_genaipa_run(path, head, records)

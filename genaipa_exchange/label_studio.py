@@ -44,7 +44,7 @@ def write_label_studio_project(outgoing: Outgoing, folder: Path) -> ExportSummar
     (folder / CONFIG).write_text(make_labelling_config(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
     with (folder / TASKS).open("wb") as file:
-        for task in _list_tasks(outgoing):
+        for task in _iterate_label_studio_tasks(outgoing):
             file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
             answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
         file.write(b"\n]\n" if answers else b"[]\n")
@@ -81,7 +81,7 @@ class _Annotation(msgspec.Struct):
         """The event that was written beside it; None for an annotation that was made there."""
         return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
 
-    def analyst(self, incoming: Incoming) -> str:
+    def count_and_name_analyst(self, incoming: Incoming) -> str:
         """Return the person: an address or a name, or whoever has the number that the file gives alone."""
         by = self.completed_by
         if isinstance(by, dict):
@@ -100,14 +100,14 @@ class _Task(msgspec.Struct):
     predictions: tuple[_Annotation, ...] | None = None
 
 
-def read_label_studio_export(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
+def import_label_studio_export(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
     """Take in the scores of exports, Label Studio's "JSON"; a DataError names the first task that can't be used."""
     for path in paths:
-        _read_export(path, incoming)
+        _import_label_studio_tasks(path, incoming)
     return incoming.write_runs_and_scores()
 
 
-def _read_export(path: Path, incoming: Incoming) -> None:
+def _import_label_studio_tasks(path: Path, incoming: Incoming) -> None:
     text = read_text(path, JSON)
     with limit_reading(JSON, path) as allowance:
         allowance.count_read_elements(sum(map(text.count, "[{,")))
@@ -173,16 +173,16 @@ def _import_annotation(
     if lacking := [metric for metric in meanings if metric not in values]:
         raise DataError(path, f"has no choice for {', '.join(lacking)}; a score needs all metrics.", entry)
     if labelled.original_event is not None:
-        incoming.add_genaipa_score(path, entry, labelled.original_event, answer_digest, values, note)
+        incoming.add_genaipa_score_or_correction(path, entry, labelled.original_event, answer_digest, values, note)
         return True
     incoming.add_foreign_score(
         path,
         entry,
         Event(
             id=new_event_id(),
-            time=_convert_time_to_stamp(labelled.updated_at),
+            time=_convert_time_to_stamp_or_now(labelled.updated_at),
             kind="score",
-            analyst=labelled.analyst(incoming),
+            analyst=labelled.count_and_name_analyst(incoming),
             answer=answer_digest,
             values=incoming.rubric.make_values(values),
             note=note,
@@ -195,7 +195,7 @@ def _import_annotation(
     return True
 
 
-def _convert_time_to_stamp(text: str) -> str:
+def _convert_time_to_stamp_or_now(text: str) -> str:
     """Return a time as events have it; this moment where there is none."""
     try:
         return format_timestamp(dt.datetime.fromisoformat(text))
@@ -228,16 +228,16 @@ def format_value_label(rubric: Rubric, metric: str, value: float) -> str:
     return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
 
-def _list_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
+def _iterate_label_studio_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
     digests: set[str] = set()
     for run in outgoing.runs:
         for answer in run.iterate_permitted_answers():
             if answer.record.digest not in digests and not answer.excluded:
                 digests.add(answer.record.digest)
-                yield _make_task(outgoing.rubric, run, answer)
+                yield _make_label_studio_task(outgoing.rubric, run, answer)
 
 
-def _make_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
+def _make_label_studio_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
     record, document = answer.record, run.document(answer.record.document)
     annotated = answer.annotated
     right = "\n".join(filter(None, (annotated.answer, annotated.silence_and_sections))) if annotated else ""
@@ -254,7 +254,7 @@ def _make_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict
         },
         "annotations": [
             {
-                "result": _make_event_labels(rubric, event),
+                "result": _make_label_studio_labels(rubric, event),
                 "lead_time": event.seconds,
                 "was_cancelled": False,
                 "ground_truth": event.kind == "adjudication",
@@ -262,12 +262,12 @@ def _make_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict
             for event in people
         ],
         "predictions": [
-            {"model_version": event.analyst, "result": _make_event_labels(rubric, event)} for event in machines
+            {"model_version": event.analyst, "result": _make_label_studio_labels(rubric, event)} for event in machines
         ],
     }
 
 
-def _make_event_labels(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
+def _make_label_studio_labels(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
     assert event.values is not None, "scores and adjudications have values"
     results: list[dict[str, Any]] = [
         {

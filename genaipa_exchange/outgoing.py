@@ -14,20 +14,20 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
-from genaipa.kinds import DEFAULT, find_kind
-from genaipa.questions.annotations import read_annotations
+from genaipa.kinds import DEFAULT, find_kind_or_placeholder
+from genaipa.questions.annotations import read_annotations_without_blanks
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
-from genaipa.runs.imported import PUBLISHED_SCORES, load_published_scores
+from genaipa.runs.imported import PUBLISHED_SCORES, load_all_published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission, find_withheld_documents_of_study
-from genaipa.runs.procedure import make_spec_for_other_documents, read_coordinates, require_procedure_plan
+from genaipa.runs.procedure import assert_procedure_run_and_get_plan, make_spec_for_other_documents, read_coordinates
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.tasks.prompts import find_prompt_set_label, list_prompt_set_labels
+from genaipa.tasks.prompts import find_prompt_set_label, map_prompt_sets_to_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +89,7 @@ class OutgoingRun:
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
-        self._labels = list_prompt_set_labels(self.manifest)
+        self._labels = map_prompt_sets_to_labels(self.manifest)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._find_permitted_document)
         self.annotations = cache(self._read_permitted_annotations)
@@ -121,7 +121,7 @@ class OutgoingRun:
         path = self.source.folder.path / "annotations" / f"{document}.yaml"
         if not path.is_file():
             return None
-        annotations = read_annotations(path)
+        annotations = read_annotations_without_blanks(path)
         if not self._permission.may_share_annotations(document):
             for question in annotations.answers:
                 self._outgoing.note_omission("annotated answer", f"{annotations.digest or document}|{question}")
@@ -129,9 +129,9 @@ class OutgoingRun:
         return annotations
 
     @cached_property
-    def published_system_and_experiment(self) -> tuple[str, str] | None:
+    def published_scores_system_and_experiment(self) -> tuple[str, str] | None:
         """The system and the experiment of the scores that a published study gives for this run; None without any."""
-        scores = load_published_scores(self.source.folder)
+        scores = load_all_published_scores(self.source.folder)
         return (scores[0].system, scores[0].experiment) if scores else None
 
     def make_export_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class OutgoingRun:
             spec=make_spec_for_other_documents(
                 manifest.spec,
                 about,
-                {document: require_procedure_plan(manifest.spec).questions[document] for document in about},
+                {document: assert_procedure_run_and_get_plan(manifest.spec).questions[document] for document in about},
             ),
             documents={document: manifest.documents[document] for document in about},
             orders={key: order for key, order in manifest.orders.items() if key.rpartition("|")[0] in about},
@@ -187,7 +187,7 @@ class OutgoingRun:
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.redact_record(record, self._withheld_documents.has_passage)
+            permitted = self._permission.redact_record(record, self._withheld_documents.contains_most_of_passage)
             if permitted.reply is None:
                 self._outgoing.note_omission("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
@@ -201,7 +201,7 @@ class OutgoingRun:
             record,
             classify_experiment(facts.kind, at.initialization, at.wording),
             annotations.answers.get(record.question) if annotations else None,
-            self._outgoing.take_scores_and_count_verdicts(record.digest),
+            self._outgoing.take_scores_and_count_left_out_verdicts(record.digest),
             excluded.reason if excluded else "",
         )
 
@@ -223,7 +223,7 @@ class Outgoing:
         self.silenced: set[str] = set()
         self.failures = self.verdicts = 0
         self._unused: Counter[str] = Counter()
-        kinds = {source.folder.name: find_kind(source.manifest.spec.kind) for source in sources}
+        kinds = {source.folder.name: find_kind_or_placeholder(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
             raise UsageError(
@@ -243,7 +243,7 @@ class Outgoing:
                     self._unused[event.answer] += 1
         return scores
 
-    def take_scores_and_count_verdicts(self, digest: str) -> Sequence[Event]:
+    def take_scores_and_count_left_out_verdicts(self, digest: str) -> Sequence[Event]:
         """Return the scores of an exported answer; verdicts on it that are left here are counted."""
         scores = self.scores.get(digest, ())
         self.verdicts += self._unused.pop(digest, 0)
@@ -266,7 +266,7 @@ class Outgoing:
             study = gather_study(self.workspace, [run.source for run in self.runs], store)
         all_events = study.log.counted
         events = all_events if self.judges else [event for event in all_events if event.scorer == "human"]
-        return (study if len(events) == len(all_events) else study.apply_events(events)).make_tidy_table()
+        return (study if len(events) == len(all_events) else study.replace_scores_from_events(events)).make_tidy_table()
 
     @cached_property
     def licenses(self) -> list[str]:

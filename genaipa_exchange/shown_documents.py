@@ -45,10 +45,10 @@ class DocumentFinder:
         self._incoming = incoming
         self._loaded: dict[str, Document | None] = {}
 
-    def load_document(self, name: str) -> Document | None:
+    def load_document_if_known(self, name: str) -> Document | None:
         """Return the document of this name; None without one."""
         if name not in self._loaded:
-            self._loaded[name] = self._incoming.find_document(name)
+            self._loaded[name] = self._incoming.make_or_load_document(name)
         return self._loaded[name]
 
     def find_by_file_name(self, file_name: str) -> str:
@@ -66,7 +66,7 @@ class DocumentFinder:
         if 2 * count < len(runs) or len(runs) - count > max(_AROUND, _ANOTHER * len(runs)) or not count:
             return None
         names = tuple(sorted(name for name in counts if counts[name] == count))
-        words = f" {normalize_words(self._texts_by_name[names[0]])} "
+        words = f" {normalize_words(self._texts_by_document_name[names[0]])} "
         around = [piece for piece in _SENTENCE_END.split(text) if f" {normalize_words(piece)} " not in words]
         questions = [" ".join(around).strip()]
         if around and not any("?" in piece for piece in around[:-1]):
@@ -75,14 +75,14 @@ class DocumentFinder:
 
     @cached_property
     def _names_by_file_name(self) -> dict[str, str]:
-        return {clean_folder_name(name).casefold(): name for name in self._incoming.document_names}
+        return {clean_folder_name(name).casefold(): name for name in self._incoming.given_and_workspace_document_names}
 
     @cached_property
-    def _texts_by_name(self) -> dict[str, str]:
+    def _texts_by_document_name(self) -> dict[str, str]:
         texts = {}
-        for name in self._incoming.document_names:
+        for name in self._incoming.given_and_workspace_document_names:
             try:
-                document = self.load_document(name)
+                document = self.load_document_if_known(name)
             except GenaipaError:
                 continue  # `genaipa validate` names it
             if document is not None:
@@ -93,7 +93,7 @@ class DocumentFinder:
     def _names_by_hash_of_word_run(self) -> dict[int, list[str]]:
         """Run of words → the names of the documents that have it."""
         names: defaultdict[int, list[str]] = defaultdict(list)
-        for name, text in self._texts_by_name.items():
+        for name, text in self._texts_by_document_name.items():
             for run in _sample_hashes_of_word_runs(text):
                 names[run].append(name)
         return names

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa_influence.tables import (
-    collect_recorded_scores,
-    describe_moving_aids,
-    find_movements,
-    tabulate_influence,
-    tabulate_influence_by_metric,
+    collect_scores_recording_aids,
+    describe_significant_aid_effects,
+    estimate_and_adjust_aid_effects,
+    tabulate_aid_effects_by_metric,
+    tabulate_aid_effects_by_system,
 )
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ class InfluenceChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter; None where no score records which aids were withheld."""
-        scores = collect_recorded_scores(study)
+        scores = collect_scores_recording_aids(study)
         if scores.frame.empty:
             return None
-        movements = find_movements(scores, study.rubric.metrics)
-        influence = tabulate_influence(scores, movements)
+        movements = estimate_and_adjust_aid_effects(scores, study.rubric.metrics)
+        influence = tabulate_aid_effects_by_system(scores, movements)
         return Chapter(
             "influence",
             "Influence of the desk",
             "What the desk shows beside an answer may lead whoever scores it. Turn off whatever moves values.",
-            nonempty_tables(influence, tabulate_influence_by_metric(scores, movements, study)),
+            nonempty_tables(influence, tabulate_aid_effects_by_metric(scores, movements, study)),
             method=_METHOD,
             references=_REFERENCES,
         )
@@ -55,5 +55,9 @@ class InfluenceChapter(ChapterMaker):
         """Return a sentence for each aid that moves values."""
         if not study.knows_facts("aids"):
             return []
-        scores = collect_recorded_scores(study)
-        return list(describe_moving_aids(scores, find_movements(scores, study.rubric.metrics), study))
+        scores = collect_scores_recording_aids(study)
+        return list(
+            describe_significant_aid_effects(
+                scores, estimate_and_adjust_aid_effects(scores, study.rubric.metrics), study
+            )
+        )

@@ -48,7 +48,7 @@ class AidEffect(NamedTuple):
     p: float = np.nan
 
     @property
-    def is_too_few(self) -> bool:
+    def has_too_few_scores(self) -> bool:
         """Whether there are too few scores on a side to say anything."""
         return min(self.shown, self.withheld) < LEAST_SCORES
 
@@ -65,7 +65,7 @@ def estimate_aid_effect(
     counts = int(treated.sum()), int(len(treated) - treated.sum())
     if min(counts) < LEAST_SCORES:
         return AidEffect(*counts)
-    groups, leverage = _make_group_basis(analysts, systems)
+    groups, leverage = _make_orthonormal_basis_and_leverages(analysts, systems)
     treatment, deviations = treated - groups @ (groups.T @ treated), values - groups @ (groups.T @ values)
     squares = treatment @ treatment
     if squares < _ROUNDING:
@@ -84,7 +84,9 @@ def estimate_aid_effect(
     error = variance**0.5
     reach = stdtrit(degrees, (1 + LEVEL) / 2) * error
     p = float(2 * stdtr(degrees, -abs(difference) / error))
-    reach_for_others = _reach_for_other_analysts(analysts, parts, treatment**2, squares, variance, degrees)
+    reach_for_others = _interval_half_width_for_other_analysts(
+        analysts, parts, treatment**2, squares, variance, degrees
+    )
     return AidEffect(
         *counts,
         difference,
@@ -96,7 +98,7 @@ def estimate_aid_effect(
     )
 
 
-def _make_group_basis(analysts: Sequence[str], systems: Sequence[str]) -> tuple[Floats, Floats]:
+def _make_orthonormal_basis_and_leverages(analysts: Sequence[str], systems: Sequence[str]) -> tuple[Floats, Floats]:
     """Return an orthonormal basis of what analysts and systems differ by, and each score's leverage in it."""
     indicators = []
     for names in (analysts, systems):
@@ -121,7 +123,7 @@ def _satterthwaite_degrees(weights: Floats) -> float:
     return max(float(weights.sum() ** 2 / (weights @ weights)) - 1, 1.0)
 
 
-def _reach_for_other_analysts(
+def _interval_half_width_for_other_analysts(
     analysts: Sequence[str], parts: Floats, weights: Floats, squares: float, variance: float, degrees: float
 ) -> Any:
     """Return half of the interval for analysts like these; NaN where there are too few of them."""

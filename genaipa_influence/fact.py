@@ -28,7 +28,7 @@ class AidsOnScreen(ScoreFact):
         "aids_withheld": Column("category", "aids that chance withheld, though they had something to show"),
     }
 
-    def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:  # noqa: ARG002 - of each score alone
+    def make_event_reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:  # noqa: ARG002 - of each score alone
         """Return what reads the aids of a score."""
         return _read_aids
 

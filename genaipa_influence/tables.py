@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.aids import SUGGESTIONS, load_aids
+from genaipa.scoring.aids import SUGGESTIONS, load_built_in_and_plugin_aids
 from genaipa.stats.tests import adjust_p_by_holm
 from genaipa.words import format_count
 from genaipa_influence.effects import LEAST_ANALYSTS, LEAST_SCORES, LEVEL, AidEffect, estimate_aid_effect
@@ -28,7 +28,7 @@ _PERCENT_OF_SECONDS = ("seconds", "seconds_low", "seconds_high")
 
 
 @dataclass(frozen=True)
-class RecordedScores:
+class ScoresRecordingAids:
     """The independent scores that record which aids were withheld, as a frame, and how many record nothing.
 
     The frame has a row for each score: `answer`, `analyst`, `system`, `points` (M_all), `seconds` (their logarithm),
@@ -42,7 +42,9 @@ class RecordedScores:
     def aid_names(self) -> list[str]:
         """The aids that any score records, in the order in which the desk lists them."""
         recorded = {name for aids in self.frame["aids"] for name in aids}
-        return [name for name in load_aids() if name in recorded] + sorted(recorded.difference(load_aids()))
+        return [name for name in load_built_in_and_plugin_aids() if name in recorded] + sorted(
+            recorded.difference(load_built_in_and_plugin_aids())
+        )
 
     def select_scores_of_aid(self, aid: str) -> pd.DataFrame:
         """Return the scores at which the aid had something to show, with `shown`: whether it did."""
@@ -50,7 +52,7 @@ class RecordedScores:
         return rows.assign(shown=[aids[aid] for aids in rows["aids"]])
 
 
-def collect_recorded_scores(study: Study) -> RecordedScores:
+def collect_scores_recording_aids(study: Study) -> ScoresRecordingAids:
     """Collect the people's independent scores of a study's answers, but for excluded ones."""
     answers = study.table[(study.table["unit"] == "answer") & (study.table["excluded"].astype("str") == "")]
     pairs = answers[["answer", "system"]].astype("str").drop_duplicates()
@@ -60,7 +62,7 @@ def collect_recorded_scores(study: Study) -> RecordedScores:
     recorded = [score for score in scores if score.shown and score.shown.aids and score.values is not None]
     rows = [_make_score_row(score, systems[score.answer], study) for score in recorded]
     columns = ["answer", "analyst", "system", _POINTS, _SECONDS, *study.rubric.metrics, "aids", "suggested"]
-    return RecordedScores(pd.DataFrame(rows, columns=columns), len(scores) - len(recorded))
+    return ScoresRecordingAids(pd.DataFrame(rows, columns=columns), len(scores) - len(recorded))
 
 
 def _make_score_row(score: Event, system: str, study: Study) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def _compare_values_with_suggestions(rows: pd.DataFrame, metric: str) -> pd.Data
 
 
 @dataclass(frozen=True)
-class Movement:
+class AdjustedAidEffect:
     """An effect of an aid that is tested: on M_all, or on the share of a metric's values that are as suggested.
 
     `metric` is empty for M_all; `p` is adjusted for all movements that are tested (Holm).
@@ -107,33 +109,35 @@ class Movement:
     p: float = float("nan")
 
     @property
-    def is_shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the aid moves values by more than chance does."""
         return self.p < _SIGNIFICANT
 
 
-def find_movements(scores: RecordedScores, metrics: Iterable[str]) -> list[Movement]:
+def estimate_and_adjust_aid_effects(scores: ScoresRecordingAids, metrics: Iterable[str]) -> list[AdjustedAidEffect]:
     """Return what each aid does to M_all, and suggestions to how many values are as suggested."""
-    movements: list[Movement] = []
+    movements: list[AdjustedAidEffect] = []
     for aid in scores.aid_names:
         rows = scores.select_scores_of_aid(aid)
-        movements.append(Movement(aid, _estimate_effect_on_column(rows, _POINTS)))
+        movements.append(AdjustedAidEffect(aid, _estimate_effect_on_column(rows, _POINTS)))
         for metric in metrics if aid == SUGGESTIONS else ():
             compared = _compare_values_with_suggestions(rows, metric)
             if len(compared):
                 sides = compared.groupby("shown")["same"].mean()
                 shares = [float(sides.get(side, float("nan"))) for side in (True, False)]
-                movements.append(Movement(aid, _estimate_effect_on_column(compared, "same"), metric, *shares))
+                movements.append(AdjustedAidEffect(aid, _estimate_effect_on_column(compared, "same"), metric, *shares))
     adjusted = adjust_p_by_holm([movement.effect.p for movement in movements])
     return [replace(movement, p=p) for movement, p in zip(movements, adjusted, strict=True)]
 
 
-def describe_moving_aids(scores: RecordedScores, movements: list[Movement], study: Study) -> Iterator[str]:
+def describe_significant_aid_effects(
+    scores: ScoresRecordingAids, movements: list[AdjustedAidEffect], study: Study
+) -> Iterator[str]:
     """Yield a sentence for each effect that is more than chance, with what turns the aid off."""
-    aids = load_aids()
+    aids = load_built_in_and_plugin_aids()
     analysts = format_count(scores.frame["analyst"].nunique(), "analyst")
     for movement in movements:
-        if not movement.is_shown:
+        if not movement.is_significant:
             continue
         aid, effect = aids.get(movement.aid), movement.effect
         title = (aid.title if aid else movement.aid).capitalize()
@@ -148,9 +152,9 @@ def describe_moving_aids(scores: RecordedScores, movements: list[Movement], stud
         yield f"{title} move {moved} ({LEVEL:.0%} interval of the effect {interval}, {analysts}).{remedy}"
 
 
-def tabulate_influence(scores: RecordedScores, movements: list[Movement]) -> Table:
+def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, movements: list[AdjustedAidEffect]) -> Table:
     """Tabulate what each aid did to M_all and to seconds, for all systems together and for each."""
-    moving = {movement.aid for movement in movements if movement.is_shown}
+    moving = {movement.aid for movement in movements if movement.is_significant}
     rows = []
     for aid in scores.aid_names:
         of_aid = scores.select_scores_of_aid(aid)
@@ -161,13 +165,13 @@ def tabulate_influence(scores: RecordedScores, movements: list[Movement]) -> Tab
             meaning = "moves values" if system == ALL_SYSTEMS and aid in moving else ""
             rows.append(
                 {
-                    "aid": _name_aid(aid),
+                    "aid": _aid_title_or_name(aid),
                     "system": system,
                     **{name: getattr(effect, name) for name in _ENDS},
                     **_convert_to_percent_of_seconds(_estimate_effect_on_column(selected, _SECONDS)),
                     "answers_with": effect.shown,
                     "answers_without": effect.withheld,
-                    "meaning": "too few yet" if effect.is_too_few else meaning,
+                    "meaning": "too few yet" if effect.has_too_few_scores else meaning,
                 }
             )
     numbers = [*_ENDS, *_PERCENT_OF_SECONDS]
@@ -177,7 +181,8 @@ def tabulate_influence(scores: RecordedScores, movements: list[Movement]) -> Tab
         "Influence of the desk",
         "What each aid of the desk did to M_all (in points) and to the seconds that a score took (in %): with it less "
         "without. Chance withheld each aid from one score in five, so nothing else tells these scores apart. "
-        f"{_describe_scores(scores)} The effects are adjusted for analyst and system; intervals ({LEVEL:.0%}) are "
+        f"{_describe_recorded_score_counts(scores)} The effects are adjusted for analyst and system; "
+        f"intervals ({LEVEL:.0%}) are "
         "clustered by answer and hold for these analysts, on answers of this kind; for analysts like these they are "
         f"clustered by analyst as well, from {LEAST_ANALYSTS} analysts on. Below {LEAST_SCORES} scores on a side it is "
         f"too early to say. An aid moves values where its p, adjusted for all aids (Holm), is below {_SIGNIFICANT:g}: "
@@ -196,8 +201,8 @@ def tabulate_influence(scores: RecordedScores, movements: list[Movement]) -> Tab
     )
 
 
-def _name_aid(name: str) -> str:
-    aid = load_aids().get(name)
+def _aid_title_or_name(name: str) -> str:
+    aid = load_built_in_and_plugin_aids().get(name)
     return aid.title if aid else name
 
 
@@ -206,7 +211,7 @@ def _convert_to_percent_of_seconds(effect: AidEffect) -> dict[str, float]:
     return dict(zip(_PERCENT_OF_SECONDS, (100 * expm1(end) for end in ends), strict=True))
 
 
-def _describe_scores(scores: RecordedScores) -> str:
+def _describe_recorded_score_counts(scores: ScoresRecordingAids) -> str:
     analysts = format_count(scores.frame["analyst"].nunique(), "analyst")
     left_out = format_count(scores.unrecorded, "score")
     return (
@@ -215,7 +220,9 @@ def _describe_scores(scores: RecordedScores) -> str:
     )
 
 
-def tabulate_influence_by_metric(scores: RecordedScores, movements: list[Movement], study: Study) -> Table:
+def tabulate_aid_effects_by_metric(
+    scores: ScoresRecordingAids, movements: list[AdjustedAidEffect], study: Study
+) -> Table:
     """Tabulate what each aid did to the values of each metric, and how many of them are as suggested."""
     rows = []
     compared = {(movement.aid, movement.metric): movement for movement in movements if movement.metric}
@@ -225,7 +232,7 @@ def tabulate_influence_by_metric(scores: RecordedScores, movements: list[Movemen
             effect = _estimate_effect_on_column(of_aid, metric)
             if isnan(effect.difference):
                 continue
-            row: dict[str, Any] = {"aid": _name_aid(aid), "metric": name}
+            row: dict[str, Any] = {"aid": _aid_title_or_name(aid), "metric": name}
             row |= {column: getattr(effect, column) for column in ("difference", "low", "high")}
             if movement := compared.get((aid, metric)):
                 effect_on_shares = movement.effect

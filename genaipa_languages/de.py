@@ -18,11 +18,11 @@ from genaipa_languages import sides
 from genaipa_languages.refusals import GERMAN
 
 
-def _policy_phrase(company: str) -> str:
+def _german_policy_phrase(company: str) -> str:
     return f"die Datenschutzerklärung von {company}"
 
 
-def _regulation_phrase(title: str, name: str) -> str:
+def _german_regulation_phrase(title: str, name: str) -> str:
     # Short names differ in gender (die DSGVO, das BDSG), and titles as well.
     return f"die Regelung {title} ({name})" if title else f"die Regelung {name}"
 
@@ -529,8 +529,8 @@ LANGUAGE = Language(
     name="German",
     also=("deu", "ger"),
     function_words=frozenset(_WORDS.split()),
-    policy=_policy_phrase,
-    regulation=_regulation_phrase,
+    policy=_german_policy_phrase,
+    regulation=_german_regulation_phrase,
     no_answer="(keine Antwort)",
     not_said="Das Dokument sagt dazu nichts.",
     search=SearchRules(

@@ -22,13 +22,13 @@ from genaipa_languages.refusals import FRENCH
 _ELIDED = re.compile(r"h?[aeiou]")
 
 
-def _policy_phrase(company: str) -> str:
+def _french_policy_phrase(company: str) -> str:
     plain = unicodedata.normalize("NFKD", company[:2]).casefold()
     preposition = "d'" if _ELIDED.match(plain) else "de "
     return f"la politique de confidentialité {preposition}{company}"
 
 
-def _regulation_phrase(title: str, name: str) -> str:
+def _french_regulation_phrase(title: str, name: str) -> str:
     return f"la réglementation {title} ({name})" if title else f"la réglementation {name}"
 
 
@@ -487,8 +487,8 @@ LANGUAGE = Language(
     name="French",
     also=("fra", "fre"),
     function_words=frozenset(_WORDS.split()),
-    policy=_policy_phrase,
-    regulation=_regulation_phrase,
+    policy=_french_policy_phrase,
+    regulation=_french_regulation_phrase,
     no_answer="(pas de réponse)",
     not_said="Le document ne le dit pas.",
     search=SearchRules(

@@ -25,7 +25,7 @@ def _chinese_number_to_digits(number: str) -> str:
     return str(value + _DIGITS.get(number[-1:], 0))
 
 
-def _translate_chinese_numbering(text: str) -> str:
+def _translate_leading_numbering_to_english(text: str) -> str:
     """Return the numbering that a text begins with in English: 第二条 is Article 2, and 二、 is 2."""
     ordinal = re.match(rf"第\s*({_NUMBER})\s*({'|'.join(_NAMES.values())})\s*[：:、]?\s*", text)
     if ordinal:
@@ -111,7 +111,7 @@ LANGUAGE = Language(
     no_answer="（没有回答）",
     not_said="该文件没有说明。",
     search=SearchRules(stop_words="STOPWORDS_CHINESE", asking=re.compile(NEVER), ending=re.compile(NEVER)),
-    spelt=_translate_chinese_numbering,
+    spelt=_translate_leading_numbering_to_english,
     citations=_CITATIONS,
     silence=_SILENCE,
     refusals=CHINESE,

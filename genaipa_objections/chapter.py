@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.objections import collect_objections
+from genaipa.scoring.objections import collect_objections_even_withdrawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ class ObjectionsChapter(ChapterMaker):
 
     def make(self, study: Study, _scope: Scope) -> Chapter | None:
         """Make the chapter; None where there is no objection."""
-        counts = count_objections(study.log.counted)
+        counts = tabulate_objections_by_document(study.log.counted)
         if not counts:
             return None
         return Chapter(
@@ -42,9 +42,11 @@ class ObjectionsChapter(ChapterMaker):
         )
 
 
-def count_objections(events: Iterable[Event]) -> Table:
+def tabulate_objections_by_document(events: Iterable[Event]) -> Table:
     """Count the objections to annotated answers by document and state; nothing where there is none."""
-    objections = [objection for objection in collect_objections(events) if objection.status != "withdrawn"]
+    objections = [
+        objection for objection in collect_objections_even_withdrawn(events) if objection.status != "withdrawn"
+    ]
     documents = sorted({objection.objection.document for objection in objections})
     counts = Counter((objection.objection.document, objection.status) for objection in objections)
     columns = ["document", *_STATES]

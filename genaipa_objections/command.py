@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, say, show, show_facts
+from genaipa.cli.terminal.console import print_json, print_to_stderr, show, show_facts
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
@@ -60,7 +60,7 @@ def objections(
     objections_shown = [
         objection for objection in _list_filed_objections(workspace) if status in (None, objection.status)
     ]
-    rows = [_list_objection_facts(workspace, objection) for objection in objections_shown]
+    rows = [_collect_objection_facts(workspace, objection) for objection in objections_shown]
     if json:
         print_json(rows)
         return
@@ -92,7 +92,8 @@ def accept(
         ),
     ] = None,
     answer: Annotated[
-        str | None, option("--answer", metavar="TEXT", help="The right answer, if it differs from the one proposed.")
+        str | None,
+        option("--answer", metavar="TEXT", help="The right answer, if it differs from the one proposed."),
     ] = None,
     passage: Annotated[
         str | None,
@@ -194,7 +195,7 @@ def export(
         check_no_overwrite(output, force=force)
     corrections, left_out = collect_corrections_and_notes(workspace, document, _list_filed_objections(workspace))
     for note in left_out:
-        say(note)
+        print_to_stderr(note)
     if output is None:
         sys.stdout.write(format_yaml(corrections))
         return
@@ -202,7 +203,7 @@ def export(
         file.write(format_yaml(corrections).encode())
     show(f"{output}: {format_count(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
-        say(
+        print_to_stderr(
             "'genaipa report --corrected' applies the file once it is in the folder corrections/ of a workspace "
             "(genaipa init)."
         )
@@ -220,11 +221,11 @@ def _refuse_output_in_shipped_folder(output: Path) -> None:
 
 def _list_filed_objections(workspace: Workspace) -> list[FiledObjection]:
     """List every objection; none, without making a store, where there is no store yet."""
-    from genaipa.scoring.objections import collect_objections
+    from genaipa.scoring.objections import collect_objections_even_withdrawn
     from genaipa.scoring.store import open_existing_store
 
     with open_existing_store(workspace) as store:
-        return collect_objections(event for _, event in store.events()) if store else []
+        return collect_objections_even_withdrawn(event for _, event in store.events()) if store else []
 
 
 def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
@@ -254,14 +255,14 @@ def _store_ruling(
         user = load_people(workspace).admit_user(by, {event.analyst for _, event in store.events()}, login=False)
         if user.why_no_adjudication:
             raise UsageError(user.why_no_adjudication)
-        store.append([make_objection_ruling_event(objection, user.name, correction, reason=reason)])
+        store.append_new_events([make_objection_ruling_event(objection, user.name, correction, reason=reason)])
 
 
-def _list_objection_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
+def _collect_objection_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
     """Return an objection as it is listed; the passage is empty where the text is not here."""
     from genaipa_objections.settling import find_objected_document
 
-    right, objected, ruling = objection.correction, objection.objection, objection.ruling
+    right, objected, ruling = objection.accepted_or_proposed_correction, objection.objection, objection.ruling
     document = find_objected_document(workspace, objected)
     return {
         "id": objection.event.id[:_SHORT],

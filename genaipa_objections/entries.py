@@ -18,13 +18,13 @@ COMMAND = PackageCommand("genaipa_objections.command:app")
 
 def has_objections_to_settle(desk: Desk, user: User) -> bool:
     """Tell whether there are objections that this user may settle."""
-    from genaipa_objections.page import list_objections
+    from genaipa_objections.page import list_objections_to_desk_answers
 
     if not user.adjudicates:
         return False
     with contextlib.suppress(GenaipaError):
         desk.current.read_new_events()
-    return bool(list_objections(desk))
+    return bool(list_objections_to_desk_answers(desk))
 
 
 PAGE = DeskPage("Objections", "genaipa_objections.page", has_objections_to_settle, after="adjudicate")

@@ -9,14 +9,14 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.objections import Status, annotation_key, collect_objections, make_correction
+from genaipa.scoring.objections import Status, annotation_key, collect_objections_even_withdrawn, make_correction
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
     ListRow,
     Text,
-    describe_error_for_desk,
-    format_time,
+    format_utc_minute,
+    log_error_and_describe_for_desk,
     show_long_table,
     show_notice,
     show_page_header,
@@ -48,11 +48,11 @@ _SILENT: dict[Silent | None, str] = {
 }
 
 
-def list_objections(desk: Desk) -> list[FiledObjection]:
+def list_objections_to_desk_answers(desk: Desk) -> list[FiledObjection]:
     """Return the objections that were made beside answers of this desk."""
     return [
         objection
-        for objection in collect_objections(desk.current.objection_events())
+        for objection in collect_objections_even_withdrawn(desk.current.list_objections_undos_and_rulings())
         if objection.event.answer in desk.pool.answers
     ]
 
@@ -64,7 +64,7 @@ def show_page(desk: Desk, user: User) -> None:
         st.text(user.why_no_adjudication)
         return
     desk.current.read_new_events()
-    all_objections = list_objections(desk)
+    all_objections = list_objections_to_desk_answers(desk)
     visible = _select_objections_user_may_see(desk, user, all_objections)
     counts = Counter(objection.status for objection in visible)
     state_counts = ", ".join(f"{counts[status]:,} {status}" for status in get_args(Status) if counts[status]) or "none"
@@ -120,13 +120,13 @@ def show_page(desk: Desk, user: User) -> None:
         ]
         _record_that_user_saw_objections(desk, user, objection, beside)
     except GenaipaError as error:
-        show_notice("objection trouble", describe_error_for_desk(error), "bad")
+        show_notice("objection trouble", log_error_and_describe_for_desk(error), "bad")
         return
     texts_column, form_column = st.columns(2, gap="medium")
     with texts_column:
         _show_question_and_objections(case, beside)
     with form_column:
-        _show_ruling_form(desk, user, case, objection)
+        _show_ruling_form_and_store_ruling(desk, user, case, objection)
 
 
 def _select_objections_user_may_see(desk: Desk, user: User, objections: list[FiledObjection]) -> list[FiledObjection]:
@@ -171,7 +171,7 @@ def _show_question_and_objections(case: Case, objections: Sequence[FiledObjectio
         aside = ", ".join(filter(None, (SAID[case.annotated.silent], *case.annotated.sections)))
         entries.append(Text(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
     for objection in objections:
-        by = f"{objection.event.analyst}, {format_time(objection.event.time)}"
+        by = f"{objection.event.analyst}, {format_utc_minute(objection.event.time)}"
         entries.append(
             Text(
                 _format_objection(case, objection.objection.correction),
@@ -185,7 +185,9 @@ def _show_question_and_objections(case: Case, objections: Sequence[FiledObjectio
             note = objection.ruling.note or "No reason was given."
             entries.append(
                 Text(
-                    note, f"{objection.status} by {objection.ruling.analyst}", aside=format_time(objection.ruling.time)
+                    note,
+                    f"{objection.status} by {objection.ruling.analyst}",
+                    aside=format_utc_minute(objection.ruling.time),
                 )
             )
     show_texts("objection texts", entries)
@@ -202,9 +204,9 @@ def _format_objection(case: Case, correction: Correction) -> str:
     )
 
 
-def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObjection) -> None:
+def _show_ruling_form_and_store_ruling(desk: Desk, user: User, case: Case, objection: FiledObjection) -> None:
     """Show the form with the correction as it was proposed or accepted, and the decision."""
-    correction, key = objection.correction, objection.event.id
+    correction, key = objection.accepted_or_proposed_correction, objection.event.id
     with st.form(f"objection {key} {objection.status}"):
         silent = st.selectbox(
             "The document", list(_SILENT), list(_SILENT).index(correction.silent), format_func=_SILENT.__getitem__
@@ -227,7 +229,7 @@ def _show_ruling_form(desk: Desk, user: User, case: Case, objection: FiledObject
             if accepts
             else None
         )
-        desk.store.append([make_objection_ruling_event(objection, user.name, settled, reason=reason)])
+        desk.store.append_new_events([make_objection_ruling_event(objection, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:

@@ -13,13 +13,13 @@ from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     Correction,
     Corrections,
+    annotated_question_by_question,
     find_annotations,
     find_question_set,
-    match_questions_of_two_sets,
 )
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import is_redistributable
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.events import Event, Objection, Ruling, new_event_id
 from genaipa.workspace import shipped_folder
 
@@ -39,7 +39,7 @@ def find_annotated_silence(workspace: Workspace, objection: Objection) -> Silent
     if document is None or held is None or not held.of_this_text:
         return None
     answer = held.annotations.answers.get(
-        _find_question_in_set(workspace, objection, held.annotations.questions, document)
+        _question_id_in_set_or_empty(workspace, objection, held.annotations.questions, document)
     )
     return answer.silent if answer else None
 
@@ -78,7 +78,7 @@ def find_objected_document(workspace: Workspace, objection: Objection) -> Docume
         document = load_document(objection.document, workspace)
         if document.digest == objection.digest:
             return document
-    for folder in list_run_folders(workspace):
+    for folder in list_run_folders_oldest_first(workspace):
         with contextlib.suppress(GenaipaError):
             if (folder.path / "documents" / f"{objection.digest}.txt").is_file():
                 return Inputs(workspace, folder).document(objection.document)
@@ -102,7 +102,7 @@ def collect_corrections_and_notes(
     if not accepted:
         raise UsageError(f"no objection to an annotated answer about '{document_name}' has been accepted.")
     accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
-    text = _choose_text_digest_of_corrections(workspace, document_name, accepted)
+    text = _prefer_workspace_text_digest(workspace, document_name, accepted)
     document = find_objected_document(
         workspace,
         next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
@@ -117,7 +117,9 @@ def collect_corrections_and_notes(
     left_out = []
     for filed_objection in accepted:
         objection = filed_objection.objection
-        question = _find_question_in_set(workspace, objection, questions, document) if objection.digest == text else ""
+        question = (
+            _question_id_in_set_or_empty(workspace, objection, questions, document) if objection.digest == text else ""
+        )
         if question:
             chosen[question] = filed_objection
         else:
@@ -132,7 +134,7 @@ def collect_corrections_and_notes(
         annotators=tuple(sorted({filed_objection.event.analyst for filed_objection in chosen.values()})),
         digest=text,
         corrections={
-            question: _quote_proof_if_redistributable(chosen[question].correction, document)
+            question: _quote_proof_if_redistributable(chosen[question].accepted_or_proposed_correction, document)
             for question in sorted(chosen)
         },
         date=max(filed_objection.ruling.time[:10] for filed_objection in chosen.values() if filed_objection.ruling),
@@ -140,7 +142,7 @@ def collect_corrections_and_notes(
     ), left_out
 
 
-def _choose_text_digest_of_corrections(workspace: Workspace, document_name: str, accepted: list[FiledObjection]) -> str:
+def _prefer_workspace_text_digest(workspace: Workspace, document_name: str, accepted: list[FiledObjection]) -> str:
     """Return the digest of the text that the file is about."""
     texts = [objection.objection.digest for objection in accepted]
     try:
@@ -150,7 +152,7 @@ def _choose_text_digest_of_corrections(workspace: Workspace, document_name: str,
     return digest if digest in texts else texts[-1]
 
 
-def _find_question_in_set(
+def _question_id_in_set_or_empty(
     workspace: Workspace, objection: Objection, question_set_name: str, document: Document
 ) -> str:
     """Return the id of an objection's question in the set `question_set_name`; empty if that does not ask it."""
@@ -162,7 +164,9 @@ def _find_question_in_set(
     )
     if source_set is None or target_set is None:
         return ""
-    return next(iter(match_questions_of_two_sets([objection.question], source_set, target_set, document.company)), "")
+    return next(
+        iter(annotated_question_by_question([objection.question], source_set, target_set, document.company)), ""
+    )
 
 
 def _quote_proof_if_redistributable(correction: Correction, document: Document) -> Correction:

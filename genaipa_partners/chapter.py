@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.languages.catalog import language_name
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import number_documents, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -21,9 +21,9 @@ from genaipa_partners.severity import (
     LEAST_PARTNERS,
     LEVEL,
     SEVERITY_LEVEL,
-    average_without_severity,
-    fit_severities,
-    measure_severities,
+    average_without_partner_severity,
+    fit_partner_severities,
+    measure_partner_severities,
 )
 from genaipa_partners.split import read_dealt_texts
 
@@ -52,7 +52,7 @@ class PartnersChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter; None where one partner alone scored."""
-        scores = collect_partner_scores(study)
+        scores = average_scores_by_partner_and_answer(study)
         if scores["partner"].nunique() < 2:  # noqa: PLR2004 - nobody to compare with
             return None
         return Chapter(
@@ -60,9 +60,9 @@ class PartnersChapter(ChapterMaker):
             "Partners",
             "Partners scored parts that chance dealt, and some answers all of them: both tell how harsh each is.",
             nonempty_tables(
-                tabulate_severities(scores),
-                rank_without_severity(scores),
-                tabulate_agreement_of_partners(study),
+                tabulate_partner_severities(scores),
+                rank_systems_without_partner_severity(scores),
+                tabulate_agreement_within_and_between(study),
             ),
             method=_METHOD,
             first=("partners",),
@@ -70,13 +70,13 @@ class PartnersChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on each partner who stands out."""
-        table = tabulate_severities(collect_partner_scores(study))
+        table = tabulate_partner_severities(average_scores_by_partner_and_answer(study))
         for row in table.data.to_dict("records"):
             if row["stands_out"]:
-                yield describe_severity(row)
+                yield describe_partner_severity(row)
 
 
-def describe_severity(row: Any) -> str:
+def describe_partner_severity(row: Any) -> str:
     """Return how a partner who stands out differs from the others."""
     harsher = row["difference"] < 0
     ends = sorted(abs(row[end]) for end in ("low", "high"))
@@ -88,7 +88,7 @@ def describe_severity(row: Any) -> str:
     )
 
 
-def collect_partner_scores(study: Study) -> pd.DataFrame:
+def average_scores_by_partner_and_answer(study: Study) -> pd.DataFrame:
     """Return what each partner gave to each answer, by its system and experiment: the mean of their analysts' M_all.
 
     `answer` is the text in packs, which several systems' answers may share, `language` its document's, `cell` what is
@@ -105,7 +105,7 @@ def collect_partner_scores(study: Study) -> pd.DataFrame:
     once = frame.drop_duplicates([*columns, "analyst"])
     means: pd.DataFrame = once.groupby(columns, sort=True)[["m_all"]].mean().reset_index()
     texts, shared = read_dealt_texts(study.workspace)
-    language = means["document"].map(study.languages).fillna("")
+    language = means["document"].map(study.document_languages).fillna("")
     text = means["answer"].map(lambda answer: texts.get(answer, answer))
     cell = (means["system"] + " " + language).mask(text.isin(shared), "")
     return means.assign(answer=text, language=language, cell=cell)
@@ -114,15 +114,15 @@ def collect_partner_scores(study: Study) -> pd.DataFrame:
 def _number_scores(once: pd.DataFrame) -> tuple[Floats, Labels, Labels, Labels]:
     """Return values of scores, and the numbers of partner, answer and cell: -1 for an empty one."""
     partners, answers = number_labels(once["partner"])[0], number_labels(once["answer"])[0]
-    return once["m_all"].to_numpy(dtype=float), partners, answers, number_documents(once["cell"])
+    return once["m_all"].to_numpy(dtype=float), partners, answers, document_numbers_or_minus_one(once["cell"])
 
 
-def tabulate_severities(scores: pd.DataFrame) -> Table:
+def tabulate_partner_severities(scores: pd.DataFrame) -> Table:
     """Tabulate how far each partner is above or below the others."""
     once = scores.drop_duplicates(["answer", "partner"])
     values, partners, answers, cells = _number_scores(once)
-    severities = measure_severities(values, partners, answers, cells)
-    on_shared = measure_severities(values, partners, answers)
+    severities = measure_partner_severities(values, partners, answers, cells)
+    on_shared = measure_partner_severities(values, partners, answers)
     rows = []
     for number, name in enumerate(number_labels(once["partner"])[1]):
         severity, is_partner = severities[number], partners == number
@@ -159,17 +159,17 @@ def tabulate_severities(scores: pd.DataFrame) -> Table:
     )
 
 
-def rank_without_severity(scores: pd.DataFrame) -> Table:
+def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
     """Rank the systems of each experiment by the mean of partners' scores, with their severities taken out."""
     values, partners, answers, cells = _number_scores(scores)
     once = ~scores.duplicated(["answer", "partner"]).to_numpy()
     compared = values[once], partners[once], answers[once], cells[once]
-    standing_out = np.array([severity.stands_out for severity in measure_severities(*compared)], dtype=bool)
-    fit = fit_severities(*compared, reference=~standing_out)
+    standing_out = np.array([severity.stands_out for severity in measure_partner_severities(*compared)], dtype=bool)
+    fit = fit_partner_severities(*compared, reference=~standing_out)
     rows = []
     for experiment, system in scores[["experiment", "system"]].drop_duplicates().itertuples(index=False):
         mask = ((scores["experiment"] == experiment) & (scores["system"] == system)).to_numpy()
-        mean = average_without_severity(values, partners, answers, fit, mask)
+        mean = average_without_partner_severity(values, partners, answers, fit, mask)
         rows.append({"experiment": experiment, "system": system, "m_all": mean.mean, **mean._asdict()})
     columns = ["experiment", "rank", "system", "adjusted", "low", "high", "partners_low", "partners_high"]
     data = pd.DataFrame(rows)
@@ -197,11 +197,14 @@ def rank_without_severity(scores: pd.DataFrame) -> Table:
     )
 
 
-def tabulate_agreement_of_partners(study: Study) -> Table:
+def tabulate_agreement_within_and_between(study: Study) -> Table:
     """Tabulate alpha of analysts of the same partner, and of partners with each other, by metric."""
     scores = [event for event in study.independent_scores if read_partner(event)]
     rows = []
-    for of, events in ((_BETWEEN, _first_score_of_each_partner(scores)), (_WITHIN, _split_answers_by_partner(scores))):
+    for of, events in (
+        (_BETWEEN, _first_scores_as_if_by_partners(scores)),
+        (_WITHIN, _make_answers_distinct_per_partner(scores)),
+    ):
         groups = dict.fromkeys((event.answer for event in events), of)
         for answers, metrics in measure_agreement_by_group(events, study.rubric, groups).values():
             for metric, agreed in metrics.items() if answers else ():
@@ -223,7 +226,7 @@ def tabulate_agreement_of_partners(study: Study) -> Table:
     )
 
 
-def _first_score_of_each_partner(scores: Iterable[Event]) -> list[Event]:
+def _first_scores_as_if_by_partners(scores: Iterable[Event]) -> list[Event]:
     """Return the first score that each partner gave to an answer, as the partner's own."""
     first: dict[tuple[str, str], Event] = {}
     for event in scores:
@@ -231,6 +234,6 @@ def _first_score_of_each_partner(scores: Iterable[Event]) -> list[Event]:
     return [msgspec.structs.replace(event, analyst=partner) for (_, partner), event in first.items()]
 
 
-def _split_answers_by_partner(scores: Sequence[Event]) -> list[Event]:
+def _make_answers_distinct_per_partner(scores: Sequence[Event]) -> list[Event]:
     """Return the scores as if an answer were another one for each partner."""
     return [msgspec.structs.replace(event, answer=f"{event.answer} {read_partner(event)}") for event in scores]

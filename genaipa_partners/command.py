@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, print_caveat, print_json, print_table, say, show
+from genaipa.cli.terminal.console import (
+    print_caveat_unless_quiet,
+    print_json,
+    print_table,
+    print_to_stderr,
+    queue_next_steps,
+    show,
+)
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
@@ -46,7 +53,7 @@ def study(context: typer.Context) -> None:
     workspace = current_workspace()
     if not (workspace.home / FILE).is_file():
         show(f"No study was split in {workspace.home} yet.")
-        add_next_steps("Start with: genaipa study split RUN --partners NAME,NAME -o FOLDER")
+        queue_next_steps("Start with: genaipa study split RUN --partners NAME,NAME -o FOLDER")
         return
     current_split = load_split(workspace)
     _print_split(current_split.partners, frozenset(current_split.shared))
@@ -82,7 +89,7 @@ def split(
     who take its language: it tells how harsh each is. Answers that a reference analyst has scored come first, for
     training. The draw is kept in study-split.json of this workspace and in no pack; the same seed gives the same bytes.
     """
-    from genaipa.runs.procedure import find_procedure_plan
+    from genaipa.runs.procedure import get_plan_if_procedure_run
     from genaipa.runs.selection import select_sources
     from genaipa_partners.packing import StudySplitPlan, StudyTexts, make_study_draw, write_partner_packs
     from genaipa_partners.power import describe_weak_split
@@ -95,11 +102,11 @@ def split(
     sources = [
         source
         for source in select_sources(workspace, split_names(run))
-        if find_procedure_plan(source.manifest.spec) is not None
+        if get_plan_if_procedure_run(source.manifest.spec) is not None
     ]
     workspace.check_output_outside_data(output)
     if not force:
-        check_no_other_split(workspace, make_study_draw(sources, plan).number("study").hex())
+        check_no_other_split(workspace, make_study_draw(sources, plan).derive_bytes_from_names("study").hex())
     texts = StudyTexts(workspace, sources, whole=with_texts)
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -116,9 +123,9 @@ def split(
     )
     if not new_split.shared:
         weakness = weakness or "No answers are shared, so partners' agreement can't be measured."
-    print_caveat(weakness)
+    print_caveat_unless_quiet(weakness)
     show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
-    print_caveat(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
+    print_caveat_unless_quiet(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
 
 
 _PackArgument = Annotated[
@@ -180,7 +187,7 @@ def status(
     # Before anything came back there may be no folder for it either.
     named = [path for path in files or () if path.exists() or path.name.endswith(ENDING)]
     returned = _list_returned_files(named, may_be_none=True)
-    rows, problems = _tabulate_progress(split, returned)
+    rows, problems = _tabulate_progress_and_list_problems(split, returned)
     if json:
         print_json({"partners": rows, "problems": problems})
     elif not returned:
@@ -189,7 +196,7 @@ def status(
         heads = ("partner", "answers", "scored", "shared", "shared scored", "analysts", "last event", "chain")
         print_table(heads, ([row[name] for name in heads] for row in rows), right=(1, 2, 3, 4, 5))
         for problem in problems:
-            say(problem)
+            print_to_stderr(problem)
     if problems:
         raise typer.Exit(1)
 
@@ -203,7 +210,11 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
     """
     from genaipa.scoring.store import open_store
     from genaipa_partners.joining import join_logs
-    from genaipa_partners.returning import check_return_belongs, choose_longest_by_partner, read_returned_log
+    from genaipa_partners.returning import (
+        choose_longest_by_partner,
+        find_pack_share_of_return_or_raise,
+        read_returned_log,
+    )
     from genaipa_partners.split import load_split
 
     workspace = current_workspace()
@@ -212,7 +223,7 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
     for path in _list_returned_files(files):
         try:
             log = read_returned_log(path)
-            check_return_belongs(log, split)
+            find_pack_share_of_return_or_raise(log, split)
             logs.append(log)
         except DataError as error:
             problems.append(str(error))
@@ -230,12 +241,12 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
                 right=(1, 2),
             )
             missing = [share.name for share in split.partners if share.name not in chosen]
-            print_caveat(f"No file of {join_names(missing)}." if missing else "")
-            add_next_steps("Next: genaipa report")
+            print_caveat_unless_quiet(f"No file of {join_names(missing)}." if missing else "")
+            queue_next_steps("Next: genaipa report")
     for problem in problems:
-        say(problem)
+        print_to_stderr(problem)
     if problems:
-        say(f"genaipa: nothing was joined: {format_count(len(problems), 'problem')}.")
+        print_to_stderr(f"genaipa: nothing was joined: {format_count(len(problems), 'problem')}.")
         raise typer.Exit(2)
 
 
@@ -256,11 +267,13 @@ def _list_returned_files(paths: Sequence[Path], *, may_be_none: bool = False) ->
     return list(listed)
 
 
-def _tabulate_progress(split: StudySplit, paths: Sequence[Path]) -> tuple[list[dict[str, object]], list[str]]:
+def _tabulate_progress_and_list_problems(
+    split: StudySplit, paths: Sequence[Path]
+) -> tuple[list[dict[str, object]], list[str]]:
     """Return a row for each partner, and sentences on files that can't be joined."""
     from genaipa_partners.returning import (
-        check_return_belongs,
         choose_longest_by_partner,
+        find_pack_share_of_return_or_raise,
         find_returning_partner,
         measure_progress,
         read_returned_log,
@@ -270,7 +283,7 @@ def _tabulate_progress(split: StudySplit, paths: Sequence[Path]) -> tuple[list[d
     for path in paths:
         try:
             log = read_returned_log(path)
-            check_return_belongs(log, split)
+            find_pack_share_of_return_or_raise(log, split)
             logs.append(log)
         except DataError as error:
             problems.append(str(error))
@@ -331,7 +344,7 @@ def _parse_partners(values: list[str]) -> list[str]:
 
 def _parse_languages(partners: list[str], pairs: Sequence[str]) -> dict[str, str]:
     """Return partner → the language that they take, empty for any; a UsageError for a pair that says neither."""
-    from genaipa.languages.catalog import language_code
+    from genaipa.languages.catalog import language_code_or_empty
 
     languages = dict.fromkeys(partners, "")
     for pair in pairs:
@@ -340,7 +353,7 @@ def _parse_languages(partners: list[str], pairs: Sequence[str]) -> dict[str, str
             raise UsageError(f"--languages {clip(pair)}: write NAME=CODE with a partner's name, such as bbc=en.")
         if languages[name]:
             raise UsageError(f"--languages names {name} twice; a partner scores either one language or any.")
-        languages[name] = language_code(stated) or stated
+        languages[name] = language_code_or_empty(stated) or stated
     return languages
 
 

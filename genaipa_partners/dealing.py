@@ -23,12 +23,12 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Draw:
+class KeyedDraw:
     """Random bytes for whatever is named, by a secret key: nobody without it can tell them in advance, or back."""
 
     key: bytes
 
-    def number(self, *names: str) -> bytes:
+    def derive_bytes_from_names(self, *names: str) -> bytes:
         """Return random bytes for these names."""
         return hashlib.blake2b("\0".join(names).encode(), key=self.key, digest_size=16).digest()
 
@@ -53,9 +53,9 @@ class Deal:
 def deal_threads(
     threads: Sequence[Thread],
     language_by_partner: Mapping[str, str],
-    share: float,
-    draw: Draw,
-    training: Collection[str] = (),
+    shared_fraction: float,
+    draw: KeyedDraw,
+    training_answers: Collection[str] = (),
 ) -> Deal:
     """Deal threads to partners, whose language may be empty for any; `share` (0 to 1) of each language goes to all.
 
@@ -69,11 +69,13 @@ def deal_threads(
     shared: list[Thread] = []
     takers_by_language: dict[str, list[str]] = {}
     for language in sorted(threads_by_language):
-        takers_by_language[language] = _find_takers(language, threads_by_language[language], language_by_partner)
-        ordered = _order_round_systems(threads_by_language[language], draw)
-        for_all = [thread for thread in ordered if not set(training).isdisjoint(thread.answers)]
-        untrained = [thread for thread in ordered if set(training).isdisjoint(thread.answers)]
-        extra = max(ceil(share * len(ordered) - _ROUNDING) - len(for_all), 0)
+        takers_by_language[language] = _find_partners_taking_language(
+            language, threads_by_language[language], language_by_partner
+        )
+        ordered = _shuffle_threads_alternating_systems(threads_by_language[language], draw)
+        for_all = [thread for thread in ordered if not set(training_answers).isdisjoint(thread.answers)]
+        untrained = [thread for thread in ordered if set(training_answers).isdisjoint(thread.answers)]
+        extra = max(ceil(shared_fraction * len(ordered) - _ROUNDING) - len(for_all), 0)
         shared += [*for_all, *untrained[:extra]]
         threads_by_language[language] = untrained[extra:]
         for name in takers_by_language[language]:
@@ -82,12 +84,14 @@ def deal_threads(
     for language, takers in takers_by_language.items():
         # System by system, so that each has about as many of each with everyone.
         for thread in sorted(threads_by_language[language], key=lambda thread: thread.system):
-            name = min(takers, key=lambda taker: (loads[taker], draw.number("turn", language, taker)))
+            name = min(takers, key=lambda taker: (loads[taker], draw.derive_bytes_from_names("turn", language, taker)))
             dealt[name, language].append(thread)
             loads[name] += len(thread.answers)
     for threads_of_one in dealt.values():
-        threads_of_one.sort(key=lambda thread: draw.number("move", *thread.answers))
-    while any(_level_loads(dealt, loads, language, takers) for language, takers in takers_by_language.items()):
+        threads_of_one.sort(key=lambda thread: draw.derive_bytes_from_names("move", *thread.answers))
+    while any(
+        _move_thread_to_level_loads(dealt, loads, language, takers) for language, takers in takers_by_language.items()
+    ):
         pass
     shares = {
         name: [
@@ -102,7 +106,7 @@ def deal_threads(
         name: tuple(
             sorted(
                 (answer for thread in theirs for answer in thread.answers),
-                key=lambda answer, name=name: draw.number("order", name, answer),  # type: ignore[misc]
+                key=lambda answer, name=name: draw.derive_bytes_from_names("order", name, answer),  # type: ignore[misc]
             )
         )
         for name, theirs in shares.items()
@@ -110,7 +114,9 @@ def deal_threads(
     return Deal(by_partner, frozenset(answer for thread in shared for answer in thread.answers))
 
 
-def _find_takers(language: str, threads: Sequence[Thread], language_by_partner: Mapping[str, str]) -> list[str]:
+def _find_partners_taking_language(
+    language: str, threads: Sequence[Thread], language_by_partner: Mapping[str, str]
+) -> list[str]:
     """Return the partners who take a language; a UsageError if none does."""
     takers = [name for name, wanted in language_by_partner.items() if wanted in ("", language)]
     if not takers:
@@ -123,7 +129,7 @@ def _find_takers(language: str, threads: Sequence[Thread], language_by_partner: 
     return takers
 
 
-def _level_loads(
+def _move_thread_to_level_loads(
     dealt: dict[tuple[str, str], list[Thread]], loads: dict[str, int], language: str, takers: Sequence[str]
 ) -> bool:
     """Move a thread of this language to whoever has fewest answers, from whoever has most; False if that helps nobody.
@@ -143,11 +149,11 @@ def _level_loads(
     return True
 
 
-def _order_round_systems(threads: Sequence[Thread], draw: Draw) -> list[Thread]:
+def _shuffle_threads_alternating_systems(threads: Sequence[Thread], draw: KeyedDraw) -> list[Thread]:
     """Put threads into a random order in which each system has its turn in every round."""
     rounds: Counter[str] = Counter()
     placed = []
-    for thread in sorted(threads, key=lambda thread: draw.number("thread", *thread.answers)):
-        placed.append(((rounds[thread.system], draw.number("turn", thread.system)), thread))
+    for thread in sorted(threads, key=lambda thread: draw.derive_bytes_from_names("thread", *thread.answers)):
+        placed.append(((rounds[thread.system], draw.derive_bytes_from_names("turn", thread.system)), thread))
         rounds[thread.system] += 1
     return [thread for _, thread in sorted(placed, key=lambda place: place[0])]

@@ -24,7 +24,7 @@ class Partner(ScoreFact):
         "partner": Column("category", "the partner whose analyst gave the score; empty for the coordinator's own")
     }
 
-    def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:  # noqa: ARG002 - an event tells it
+    def make_event_reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:  # noqa: ARG002 - an event tells it
         """Return what reads a score's partner."""
 
         def read_partner_of_score(event: Event) -> Row:

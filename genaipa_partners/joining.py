@@ -18,7 +18,7 @@ from genaipa.scoring.importing import (
     ReadEvent,
     event_content_without_time,
     find_imported_event_problem,
-    store_read_events,
+    store_events_unless_any_problem,
 )
 
 if TYPE_CHECKING:
@@ -67,11 +67,13 @@ def join_logs(store: Store, split: StudySplit, logs: Iterable[ReturnedLog]) -> J
     counts = []
     problems = []
     for log in logs:
-        share = split.find_partner(log.head.partner)
+        share = split.find_partner_share(log.head.partner)
         assert share is not None, "it was checked"
         joined = history.get(share.name, [])
-        events = [ReadEvent(event, log.path, entry) for entry, event in iterate_study_events(log, share)]
-        _check_extends_joined_events(log.path, share.name, joined, events)
+        events = [
+            ReadEvent(event, log.path, entry) for entry, event in iterate_file_places_and_study_events(log, share)
+        ]
+        _check_agrees_with_joined_events(log.path, share.name, joined, events)
         latest = ""
         for index, read_event in enumerate(events[len(joined) :]):
             if problem := find_imported_event_problem(read_event.event, store.rubric):
@@ -82,11 +84,11 @@ def join_logs(store: Store, split: StudySplit, logs: Iterable[ReturnedLog]) -> J
     new_events = [read_event for _, read_event in sorted(incoming, key=lambda pair: pair[0])]
     # "Ada (bbc)" is nobody whom a run here names as an author.
     answers = {answer for share in split.partners for stands in share.answers.values() for answer in stands}
-    imported = store_read_events(store, new_events, answers, Authors(()), problems)
+    imported = store_events_unless_any_problem(store, new_events, answers, Authors(()), problems)
     return JoinedStudy(counts, imported.problems)
 
 
-def _check_extends_joined_events(
+def _check_agrees_with_joined_events(
     path: Path, partner: str, joined: Sequence[Event], events: Sequence[ReadEvent]
 ) -> None:
     """Raise a DataError where a log does not begin with what was joined of this partner before; it may be shorter."""
@@ -98,7 +100,7 @@ def _check_extends_joined_events(
             raise DataError(path, problem, read_event.entry)
 
 
-def iterate_study_events(log: ReturnedLog, share: PartnerShare) -> Iterator[tuple[str, Event]]:
+def iterate_file_places_and_study_events(log: ReturnedLog, share: PartnerShare) -> Iterator[tuple[str, Event]]:
     """Yield (place in the file, event) of a partner's events as the study's, without those that their pack came with.
 
     One about an answer that stands for several is one about each.
@@ -112,18 +114,18 @@ def iterate_study_events(log: ReturnedLog, share: PartnerShare) -> Iterator[tupl
 
 
 def _convert_to_study_event(event: Event, partner: str, answer: str, suffix: str) -> Event:
-    def rename(event_id: str) -> str:
+    def prefix_event_id_with_partner(event_id: str) -> str:
         return f"{_MARK}{partner}:{event_id}{suffix}" if event_id else ""
 
     annotation = event.annotation
     if isinstance(annotation, Ruling):
-        annotation = msgspec.structs.replace(annotation, objection=rename(annotation.objection))
+        annotation = msgspec.structs.replace(annotation, objection=prefix_event_id_with_partner(annotation.objection))
     analyst = f"{event.analyst} ({partner})" if event.scorer == "human" else event.analyst
     return msgspec.structs.replace(
         event,
-        id=rename(event.id),
+        id=prefix_event_id_with_partner(event.id),
         answer=answer,
         analyst=analyst,
-        undoes=rename(event.undoes),
+        undoes=prefix_event_id_with_partner(event.undoes),
         annotation=annotation,
     )

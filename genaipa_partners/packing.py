@@ -41,16 +41,16 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.evidence.doubts import describe_wrong_citation
+from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
 from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People, load_people
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import open_existing_store
-from genaipa.scoring.waves import load_waves, short_digest
+from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
 from genaipa.systems.base import Passage
 from genaipa.workspace import MARKER
-from genaipa_partners.dealing import Draw, Thread, deal_threads
+from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
 from genaipa_partners.split import FORMAT as SPLIT_FORMAT
 from genaipa_partners.split import PartnerShare, StudySplit
 
@@ -115,7 +115,7 @@ class StudyTexts:
         self._packed: dict[str, str] = {}
         """Digest of an answer → digest in packs."""
         for digest in sorted(self._list_wanted_answers()):
-            self._add_answer(digest)
+            self._add_answer_and_get_pack_digest(digest)
         if not self.texts:
             raise UsageError("These runs have no answers to score.")
 
@@ -124,11 +124,11 @@ class StudyTexts:
         sampled = (
             frozenset[str]()
             if self.people.plan.sample_size == "all"
-            else load_waves(self.workspace).all_answers_in_wave
+            else load_waves(self.workspace).all_wave_digest_prefixes
         )
-        return [digest for digest in self.pool.answers if not sampled or short_digest(digest) in sampled]
+        return [digest for digest in self.pool.answers if not sampled or digest_prefix_used_in_waves(digest) in sampled]
 
-    def _add_answer(self, digest: str) -> str:
+    def _add_answer_and_get_pack_digest(self, digest: str) -> str:
         """Add an answer, and the one that it follows; return its digest in packs."""
         if digest in self._packed:
             return self._packed[digest]
@@ -137,7 +137,7 @@ class StudyTexts:
         if case.earlier is not None:
             occurrence = case.answer.occurrences[0]
             (record,) = self.folders[occurrence.run].read_records_at([occurrence.offset])
-            after = self._add_answer(record.after)
+            after = self._add_answer_and_get_pack_digest(record.after)
         reply = case.mask_names_in_reply()
         packed = answer_digest(case.document.digest, case.asked, reply, after)
         system = min(occurrence.system for occurrence in case.answer.occurrences)
@@ -185,13 +185,13 @@ def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
             )
 
 
-def make_study_draw(sources: Iterable[Source], plan: StudySplitPlan) -> Draw:
+def make_study_draw(sources: Iterable[Source], plan: StudySplitPlan) -> KeyedDraw:
     """Return the draw of a split. Its key is made of what no pack holds, so that no partner can make it again."""
     digest = hashlib.sha256(msgspec.json.encode((plan.seed, plan.share, list(plan.language_by_partner.items()))))
     for source in sources:
         digest.update(msgspec.json.encode((source.folder.name, source.systems)))
         digest.update(hashlib.sha256(source.folder.answers_path.read_bytes()).digest())
-    return Draw(digest.digest())
+    return KeyedDraw(digest.digest())
 
 
 def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -> StudySplit:
@@ -202,14 +202,14 @@ def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -
     deal = deal_threads(threads, plan.language_by_partner, plan.share, draw, [answer for answer, _ in training])
     split = StudySplit(
         SPLIT_FORMAT,
-        draw.number("study").hex(),
+        draw.derive_bytes_from_names("study").hex(),
         plan.seed,
         round(plan.share * 100, 6),
         tuple(source.folder.name for source in texts.sources),
         tuple(sorted(deal.shared)),
         (),
     )
-    layouts = _lay_out_runs(texts)
+    layouts = _map_runs_to_pack_run_layouts(texts)
     shares = tuple(
         _PartnerPack(texts, split, draw, name, language, deal.by_partner[name], layouts).write(
             folder / f"{name}.zip", [score for score in training if score[0] in set(deal.by_partner[name])]
@@ -219,11 +219,13 @@ def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -
     return msgspec.structs.replace(split, partners=shares)
 
 
-def _draw_training_scores(texts: StudyTexts, draw: Draw) -> list[tuple[str, Event]]:
+def _draw_training_scores(texts: StudyTexts, draw: KeyedDraw) -> list[tuple[str, Event]]:
     """Draw the reference scores of each language by which new analysts are trained: as many as the desk asks for."""
     training: list[tuple[str, Event]] = []
     number: Counter[str] = Counter()
-    for answer, event in sorted(texts.read_reference_scores(), key=lambda score: draw.number("training", score[0])):
+    for answer, event in sorted(
+        texts.read_reference_scores(), key=lambda score: draw.derive_bytes_from_names("training", score[0])
+    ):
         language = texts.texts[answer].case.document.language
         if number[language] < texts.people.plan.calibration:
             number[language] += 1
@@ -256,7 +258,7 @@ class RunLayout:
         return True
 
 
-def _lay_out_runs(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
+def _map_runs_to_pack_run_layouts(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
     """Return, for each run of the study, the number and the layout of the run that has its answers in a pack."""
     layouts: dict[str, RunLayout] = {}
     manifests = {source.folder.name: source.manifest for source in texts.sources}
@@ -292,7 +294,7 @@ class _PartnerPack:
         self,
         texts: StudyTexts,
         split: StudySplit,
-        draw: Draw,
+        draw: KeyedDraw,
         name: str,
         language: str,
         answers: Sequence[str],
@@ -305,20 +307,20 @@ class _PartnerPack:
         self._codes = {system: self._draw_code_name(system) for system in systems}
 
     def _draw_code_name(self, system: str) -> str:
-        letters = base64.b32encode(self._draw.number("system", self._name, system)).decode().lower()
+        letters = base64.b32encode(self._draw.derive_bytes_from_names("system", self._name, system)).decode().lower()
         return f"system-{letters[:8]}"
 
     def write(self, file: Path, training: Sequence[tuple[str, Event]]) -> PartnerShare:
         """Write the pack with these scores to train by, and return what the coordinator keeps of it."""
         events = [self._make_training_event(answer, event) for answer, event in training]
-        runs = {f"answers-{number + 1}": files for number, files in sorted(self._make_runs().items())}
+        runs = {f"answers-{number + 1}": files for number, files in sorted(self._make_files_by_run_number().items())}
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             write_file(folder / MARKER, b"# A part of a study, to be scored: see pack.json.\n")
             copy_own_rubric_into_pack(folder, rubric_file(self._study.workspace))
             if (guidelines := self._study.workspace.home / GUIDELINES).is_file():
                 write_file(folder / GUIDELINES, guidelines.read_bytes())
-            write_file(folder / DESK, _encode_desk(self._study.people, with_reference=bool(events)))
+            write_file(folder / DESK, _encode_pack_desk_yaml(self._study.people, with_reference=bool(events)))
             write_file(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in events))
             for run, files in runs.items():
                 for name, content in files.items():
@@ -349,10 +351,10 @@ class _PartnerPack:
     def _make_training_event(self, answer: str, event: Event) -> Event:
         text = self._study.texts[answer]
         note = mask_names(event.note, text.case.names, "")
-        event_id = self._draw.number("training", self._name, event.id).hex()
+        event_id = self._draw.derive_bytes_from_names("training", self._name, event.id).hex()
         return msgspec.structs.replace(event, id=event_id, answer=answer, note=note)
 
-    def _make_runs(self) -> dict[int, dict[str, bytes]]:
+    def _make_files_by_run_number(self) -> dict[int, dict[str, bytes]]:
         """Return the files of each run of the pack, by its number."""
         by_run: dict[int, list[BlindText]] = {}
         layouts: dict[int, RunLayout] = {}
@@ -384,7 +386,7 @@ class _PartnerPack:
         codes = sorted({record.system for record in records})
         spec = RunSpec(systems=tuple(codes), plan=plan, repetitions=max(repetitions.values()))
 
-        def digest_files(kind: str) -> dict[str, str]:
+        def map_names_to_file_digests_of_kind(kind: str) -> dict[str, str]:
             return {
                 name.removeprefix(f"{kind}/").removesuffix(".yaml"): hashlib.sha256(content).hexdigest()
                 for name, content in files.items()
@@ -402,8 +404,8 @@ class _PartnerPack:
             digests=Digests(
                 prompts={},
                 documents={name: texts_by_name[name].digest for name in documents},
-                questions=digest_files("questions"),
-                annotations=digest_files("annotations"),
+                questions=map_names_to_file_digests_of_kind("questions"),
+                annotations=map_names_to_file_digests_of_kind("annotations"),
                 systems=dict.fromkeys(codes, ""),
             ),
             documents={name: layout.documents[name] for name in documents},
@@ -415,7 +417,7 @@ class _PartnerPack:
         if self._study.pool.authors:
             files[MARKS] = msgspec.json.format(msgspec.json.encode(self._mark_authors(texts)), indent=1) + b"\n"
         files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
-        if doubts := [doubt for text in texts if (doubt := _describe_doubt(text.case))]:
+        if doubts := [doubt for text in texts if (doubt := _make_exclusion_of_doubted_annotation(text.case))]:
             files[EXCLUSIONS] = format_exclusions_csv(sorted(set(doubts), key=lambda doubt: doubt.key))
         return files | encode_answers_and_manifest(manifest, records)
 
@@ -430,8 +432,10 @@ class _PartnerPack:
             }
             for text in texts
         }
-        salt = self._draw.number("authors", self._name).hex()
-        return mark_authors(names, salt, lambda *place: self._draw.number("nobody", self._name, *map(str, place)).hex())
+        salt = self._draw.derive_bytes_from_names("authors", self._name).hex()
+        return mark_authors(
+            names, salt, lambda *place: self._draw.derive_bytes_from_names("nobody", self._name, *map(str, place)).hex()
+        )
 
     def _make_record(self, text: BlindText, repetitions: Counter[tuple[str, ...]]) -> Record:
         """Make the record of an answer; answers of several runs to one question are repetitions of it here."""
@@ -466,20 +470,20 @@ class _PartnerPack:
         )
 
 
-def _describe_doubt(case: Case) -> Exclusion | None:
+def _make_exclusion_of_doubted_annotation(case: Case) -> Exclusion | None:
     """Return what is known against a case's annotated answer, in a pack, which has neither corrections nor exclusions.
 
     What its citations tell by themselves is found again there.
     """
     if case.annotated is None:
         return None
-    wrong_citation = describe_wrong_citation(case.annotated, case.document, case.part_set)
+    wrong_citation = describe_doubtful_annotated_citation(case.annotated, case.document, case.part_set)
     reason = case.doubt.removesuffix(wrong_citation).strip()
     key = f"{case.document.name}|{case.answer.question}"
     return Exclusion("annotation", key, "doubt", reason) if reason else None
 
 
-def _encode_desk(people: People, *, with_reference: bool) -> bytes:
+def _encode_pack_desk_yaml(people: People, *, with_reference: bool) -> bytes:
     """Return the desk.yaml of a pack: the plan of the study, and that all answers of the pack are to be scored."""
     plan = msgspec.to_builtins(msgspec.structs.replace(people.plan, sample="all", show_systems=False))
     desk: dict[str, object] = {"plan": {name: value for name, value in plan.items() if value not in (None, "")}}

@@ -15,7 +15,7 @@ from genaipa_partners.severity import LEAST_ANSWERS, SEVERITY_LEVEL
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from genaipa_partners.dealing import Draw, Thread
+    from genaipa_partners.dealing import KeyedDraw, Thread
 
 HARSH = 10.0
 """Points of M_all by which a partner is harsh."""
@@ -38,7 +38,7 @@ class FindingPower(NamedTuple):
 def estimate_least_power(answers_by_partner: Mapping[str, Collection[str]], threads: Sequence[Thread]) -> FindingPower:
     """Estimate how often a harsh partner is found, for the partner who is found least often.
 
-    As `measure_severities` compares them, with the assumed deviations.
+    As `measure_partner_severities` compares them, with the assumed deviations.
     """
     cells = {answer: (thread.system, thread.language) for thread in threads for answer in thread.answers}
     holders = Counter(answer for answers in answers_by_partner.values() for answer in answers)
@@ -76,7 +76,7 @@ def describe_weak_split(
     answers_by_partner: Mapping[str, Collection[str]],
     threads: Sequence[Thread],
     language_by_partner: Mapping[str, str],
-    draw: Draw,
+    draw: KeyedDraw,
 ) -> str:
     """Return a sentence if a split would often miss a harsh partner, with the share that would not; else nothing."""
     weakest = estimate_least_power(answers_by_partner, threads)

@@ -112,20 +112,27 @@ def read_returned_log(path: Path) -> ReturnedLog:
             event = decode_event(line.event)
         except DAMAGE as error:
             raise DataError(
-                path, f"can't be read ({clip_error_message(error)}); {_ask_again(head)}", f"event {number}"
+                path,
+                f"can't be read ({clip_error_message(error)}); {_phrase_asking_for_file_again(head)}",
+                f"event {number}",
             ) from None
         digest = chain_digest(digest, bytes(line.event).decode())
         if digest != line.digest:
-            problem = f"this event, or the one before it, was changed after {head.partner} wrote it; {_ask_again(head)}"
+            problem = (
+                f"this event, or the one before it, was changed after {head.partner} wrote it; "
+                f"{_phrase_asking_for_file_again(head)}"
+            )
             raise DataError(path, problem, f"event {number} ({event.id})")
         events.append(event)
         digests.append(digest)
     if len(events) != head.events:
         raise DataError(
-            path, f"has {len(events):,} of the {head.events:,} events that its first line announces; {_ask_again(head)}"
+            path,
+            f"has {len(events):,} of the {head.events:,} events that its first line announces; "
+            f"{_phrase_asking_for_file_again(head)}",
         )
     if digest != head.head:
-        problem = f"is not the last event that {head.partner} wrote; {_ask_again(head)}"
+        problem = f"is not the last event that {head.partner} wrote; {_phrase_asking_for_file_again(head)}"
         raise DataError(path, problem, f"event {len(events)}")
     return ReturnedLog(path, head, events, digests)
 
@@ -150,14 +157,14 @@ def _read_head(path: Path, line: str) -> ReturnHead:
         raise DataError(path, "was not written by genaipa study send; ask the partner for a file that was.") from None
 
 
-def _ask_again(head: ReturnHead) -> str:
+def _phrase_asking_for_file_again(head: ReturnHead) -> str:
     return f"ask {head.partner} for the file again."
 
 
-def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerShare:
+def find_pack_share_of_return_or_raise(returned: ReturnedLog, split: StudySplit) -> PartnerShare:
     """Return the share that a file is of; a DataError for another study's, and for scores of what is in no pack."""
     head, path = returned.head, returned.path
-    share = split.find_partner(head.partner)
+    share = split.find_partner_share(head.partner)
     if head.study != split.study or share is None:
         raise DataError(
             path,
@@ -172,7 +179,9 @@ def check_return_belongs(returned: ReturnedLog, split: StudySplit) -> PartnerSha
         if event.id in foreign:
             raise DataError(path, f"came with the pack of {foreign[event.id]}, not of {share.name}.", entry)
         if event.answer not in share.answers:
-            problem = f"is about an answer that is not in the pack of {share.name}; {_ask_again(head)}"
+            problem = (
+                f"is about an answer that is not in the pack of {share.name}; {_phrase_asking_for_file_again(head)}"
+            )
             raise DataError(path, problem, entry)
     return share
 

@@ -91,7 +91,7 @@ class _BlockFit(NamedTuple):
     dealt: Floats
 
 
-def measure_severities(
+def measure_partner_severities(
     values: Floats,
     partners: Labels,
     answers: Labels,
@@ -105,7 +105,7 @@ def measure_severities(
 
     >>> values = np.array([[60.0 + 7 * a % 11, 60.0 + 5 * a % 11, 50.0 + 3 * a % 11] for a in range(22)])
     >>> labels = np.indices((22, 3)).reshape(2, -1)
-    >>> [partner.stands_out for partner in measure_severities(values.ravel(), labels[1], labels[0])]
+    >>> [partner.stands_out for partner in measure_partner_severities(values.ravel(), labels[1], labels[0])]
     [False, False, True]
     """
     number = int(partners.max()) + 1 if len(partners) else 0
@@ -117,7 +117,9 @@ def measure_severities(
         for partner in range(number):
             usable = (partners == partner) | ~standing_out[partners]
             mine = partners[usable] == partner
-            severities.append(_compare_with_others(values[usable], mine, blocks.select(usable), level, number))
+            severities.append(
+                _measure_differences_from_other_partners(values[usable], mine, blocks.select(usable), level, number)
+            )
         distances = _measure_distances(fit, standing_out)
         candidates = [n for n in range(number) if severities[n].stands_out and np.isfinite(distances[n])]
         if not candidates:
@@ -132,7 +134,7 @@ def _measure_distances(fit: _BlockFit, left_out: NDArray[np.bool_]) -> Floats:
     """
     distances = np.full(len(left_out), np.nan)
     compared = ~left_out
-    for members in _find_connected(fit.information * np.outer(compared, compared)):
+    for members in _find_connected_partner_masks(fit.information * np.outer(compared, compared)):
         if members.sum() > 2:  # noqa: PLR2004 - of two
             distances[members] = np.abs(fit.effects[members] - np.median(fit.effects[members]))
     return distances
@@ -188,7 +190,7 @@ def _fit_beside_blocks(values: Floats, partners: Labels, blocks: _Blocks, number
     return _BlockFit(information, inverse, effects, residuals, dealt)
 
 
-def _compare_with_others(
+def _measure_differences_from_other_partners(
     values: Floats, mine: NDArray[np.bool_], blocks: _Blocks, level: float, number: int
 ) -> PartnerSeverity:
     """Compare a partner's scores, those in `mine`, with the others' in the same blocks.
@@ -235,7 +237,7 @@ class SeverityFit(NamedTuple):
     from_all: Floats
 
 
-def fit_severities(
+def fit_partner_severities(
     values: Floats,
     partners: Labels,
     answers: Labels,
@@ -245,13 +247,13 @@ def fit_severities(
 ) -> SeverityFit:
     """Fit severities beside the blocks; in each set of partners who meet, those in `reference` average 0.
 
-    A partner who meets nobody has the severity 0. Labels are those of `measure_severities`.
+    A partner who meets nobody has the severity 0. Labels are those of `measure_partner_severities`.
     """
     number, size = len(reference), int(answers.max()) + 1
     blocks = _weigh_blocks(values, partners, answers, cells, number)
     fit = _fit_beside_blocks(values, partners, blocks, number)
     centre, from_all = np.eye(number), np.eye(number)
-    for members in _find_connected(fit.information):
+    for members in _find_connected_partner_masks(fit.information):
         base = members & reference if (members & reference).any() else members
         centre -= np.outer(members, base / base.sum())
         from_all -= np.outer(members, members / members.sum())
@@ -262,7 +264,7 @@ def fit_severities(
     return SeverityFit(centre @ fit.effects, parts @ (centre @ fit.inverse).T, from_all @ fit.effects)
 
 
-def _find_connected(information: Floats) -> list[NDArray[np.bool_]]:
+def _find_connected_partner_masks(information: Floats) -> list[NDArray[np.bool_]]:
     """Return the sets of partners who meet, directly or by others."""
     linked = (
         np.linalg.matrix_power((np.abs(information) > 0) | np.eye(len(information), dtype=bool), len(information)) > 0
@@ -283,7 +285,7 @@ class AdjustedMean(NamedTuple):
     partners_high: float = np.nan
 
 
-def average_without_severity(
+def average_without_partner_severity(
     values: Floats, partners: Labels, answers: Labels, fit: SeverityFit, mask: NDArray[np.bool_], level: float = LEVEL
 ) -> AdjustedMean:
     """Average the answers of the scores in `mask`, such as a system's, each answer by all who scored it.

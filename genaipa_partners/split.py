@@ -60,7 +60,7 @@ class StudySplit(msgspec.Struct, frozen=True, omit_defaults=True):
     shared: tuple[str, ...]
     partners: tuple[PartnerShare, ...]
 
-    def find_partner(self, name: str) -> PartnerShare | None:
+    def find_partner_share(self, name: str) -> PartnerShare | None:
         """Return the share of a partner; None for a name that is none of theirs."""
         return next((partner for partner in self.partners if partner.name == name), None)
 

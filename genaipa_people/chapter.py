@@ -30,7 +30,7 @@ class PeopleChapter(ChapterMaker):
             "people",
             "People who wrote answers",
             "People answered the same questions; others score their answers blind among the rest.",
-            [tabulate_authors(study)],
+            [tabulate_author_counts_by_system(study)],
         )
 
     def system_notes(self, study: Study) -> Mapping[str, str]:
@@ -38,7 +38,7 @@ class PeopleChapter(ChapterMaker):
         names = shorten_system_names(map(str, study.table["system"].cat.categories))
         return {
             str(system): _describe_people(names.get(str(system), str(system)), answers)
-            for system, answers in _select_written_answers(study).groupby("system", observed=True)
+            for system, answers in _select_answers_with_known_author(study).groupby("system", observed=True)
         }
 
     def notable(self, study: Study) -> Iterable[str]:
@@ -54,15 +54,15 @@ def _describe_people(name: str, answers: pd.DataFrame) -> str:
     return f"{name}: {format_count(count, 'person', 'people')} wrote{interval}."
 
 
-def _select_written_answers(study: Study) -> pd.DataFrame:
+def _select_answers_with_known_author(study: Study) -> pd.DataFrame:
     """Return the answers whose authors are known, each once."""
     answers = study.rows_once_per_answer("authors", "spending")
     return answers[answers["author"].notna() & (answers["author"] != "")]
 
 
-def tabulate_authors(study: Study) -> Table:
+def tabulate_author_counts_by_system(study: Study) -> Table:
     """Count the people and their answers, with the median time of an answer, by system and experiment."""
-    written = _select_written_answers(study)
+    written = _select_answers_with_known_author(study)
     groups = written.assign(seconds=written["seconds"].where(written["seconds"] > 0)).groupby(
         ["system", "experiment"], observed=True
     )

@@ -23,11 +23,11 @@ class AuthorFact(Fact):
 
     def read(self, run: RunInputs, record: MeasuredHead) -> Row:
         """Read the sign; nothing of an answer that no person wrote."""
-        sign = run.compute_once(_read_author_signs).get((record.key, record.digest))
+        sign = run.compute_once(_map_answers_to_author_pseudonyms).get((record.key, record.digest))
         return {"author": sign} if sign else {}
 
 
-def _read_author_signs(run: RunInputs) -> dict[tuple[str, str], str]:
+def _map_answers_to_author_pseudonyms(run: RunInputs) -> dict[tuple[str, str], str]:
     """Return (key, digest) → the sign of the author, of a run's answers."""
     return {
         (authorship.key, authorship.answer): hashlib.sha256(

@@ -20,7 +20,7 @@ from genaipa_people.handout import (
     list_open_questions,
     load_reply_draft,
     reserve_next_question,
-    save_reply_draft,
+    save_reply_draft_and_reserve_question,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _LONGEST_DAY = 24 * 3600.0
 """Seconds that an answer may take: a clock that says more is wrong."""
 
 
-def show_form(desk: Desk, user: User, manual: ManualRun, system: str) -> None:
+def reserve_question_and_show_form(desk: Desk, user: User, manual: ManualRun, system: str) -> None:
     """Show the question that this user answers now, and take their answer."""
     outcome: SavedReply | None = st.session_state.pop(_OUTCOME, None)
     if outcome is not None:
@@ -58,7 +58,7 @@ def show_form(desk: Desk, user: User, manual: ManualRun, system: str) -> None:
     data = {
         "id": question.draft_id,
         "question": question.call.messages[-1].content,
-        **_make_source_data(desk, manual, question),
+        **_make_document_or_instructions_data(desk, manual, question),
         "text": draft.note,
         "seconds": draft.seconds,
         "left": f"{format_count(len(questions), 'question')} left",
@@ -66,12 +66,12 @@ def show_form(desk: Desk, user: User, manual: ManualRun, system: str) -> None:
     _load_form_component()(
         key=KEY,
         data=data,
-        on_draft_change=lambda: _take_draft(desk, user),
-        on_kept_change=lambda: _take_answer(desk, user, manual, question),
+        on_draft_change=lambda: _save_typed_reply_draft(desk, user),
+        on_kept_change=lambda: _save_typed_reply(desk, user, manual, question),
     )
 
 
-def _make_source_data(desk: Desk, manual: ManualRun, question: OpenQuestion) -> dict[str, Any]:
+def _make_document_or_instructions_data(desk: Desk, manual: ManualRun, question: OpenQuestion) -> dict[str, Any]:
     """Make what the question is asked about: the document where systems are sent it, else what they are sent."""
     if question.shows_document:
         document = Inputs(desk.workspace, manual.folder).document(question.call.coordinates["document"])
@@ -92,7 +92,7 @@ def _load_form_component() -> ComponentRenderer:
     return v2.component("genaipa_people_form", html='<div class="form"></div>', css=style, js=script)
 
 
-def _read_typing(event: str) -> tuple[str, str, float] | None:
+def _read_id_text_and_seconds(event: str) -> tuple[str, str, float] | None:
     """Read what the browser tells: the question, the text, and the seconds that it was on screen; None if nothing."""
     message = st.session_state[KEY].get(event)
     if not message:
@@ -100,18 +100,18 @@ def _read_typing(event: str) -> tuple[str, str, float] | None:
     return str(message["id"]), str(message["text"]), min(max(float(message["seconds"]), 0.0), _LONGEST_DAY)
 
 
-def _take_draft(desk: Desk, user: User) -> None:
-    if typing := _read_typing("draft"):
-        save_reply_draft(desk, user, *typing)
+def _save_typed_reply_draft(desk: Desk, user: User) -> None:
+    if typing := _read_id_text_and_seconds("draft"):
+        save_reply_draft_and_reserve_question(desk, user, *typing)
 
 
-def _take_answer(desk: Desk, user: User, manual: ManualRun, question: OpenQuestion) -> None:
-    typing = _read_typing("kept")
+def _save_typed_reply(desk: Desk, user: User, manual: ManualRun, question: OpenQuestion) -> None:
+    typing = _read_id_text_and_seconds("kept")
     if typing is None or typing[0] != question.draft_id:
         return
     draft_id, text, seconds = typing
     # Whatever becomes of it, the text is on disk before.
-    save_reply_draft(desk, user, draft_id, text, seconds)
+    save_reply_draft_and_reserve_question(desk, user, draft_id, text, seconds)
     name = (question.key, question.call.label)
     saved = save_reply(desk.workspace, manual.folder, name, text.strip(), author=user.name, seconds=round(seconds, 1))
     st.session_state[_OUTCOME] = saved

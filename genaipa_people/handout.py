@@ -62,7 +62,7 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
         if draft_id in open_questions:
             _reserve_question(desk, user, draft_id)
             return open_questions[draft_id]
-    _keep_begun_score(desk, user)
+    _save_empty_drafts_of_reserved_answers(desk, user)
     seen_questions = _list_seen_questions(desk, user)
     for draft_id, question in open_questions.items():
         about = (question.call.digest, question.call.coordinates.get("question", ""))
@@ -76,7 +76,7 @@ def load_reply_draft(desk: Desk, user: User, question: OpenQuestion) -> Draft:
     return desk.store.load_draft(user.name, question.draft_id, "reply") or Draft(user.name, question.draft_id, "reply")
 
 
-def save_reply_draft(desk: Desk, user: User, draft_id: str, text: str, seconds: float) -> None:
+def save_reply_draft_and_reserve_question(desk: Desk, user: User, draft_id: str, text: str, seconds: float) -> None:
     """Keep what a writer has of an answer, and hold its question for them."""
     desk.store.save_draft(Draft(user.name, draft_id, "reply", note=text, seconds=seconds))
     _reserve_question(desk, user, draft_id)
@@ -86,7 +86,7 @@ def _reserve_question(desk: Desk, user: User, draft_id: str) -> bool:
     return desk.store.reserve_answer(draft_id, user.name, wanted_scores=1, minutes=desk.queue.plan.minutes)
 
 
-def _keep_begun_score(desk: Desk, user: User) -> None:
+def _save_empty_drafts_of_reserved_answers(desk: Desk, user: User) -> None:
     """Make the answer that a writer has on screen to score one that they have begun: its question stays known."""
     for answer, names in desk.store.reservations_by_answer().items():
         if user.name in names and answer in desk.pool.answers and desk.store.load_draft(user.name, answer) is None:
@@ -96,7 +96,7 @@ def _keep_begun_score(desk: Desk, user: User) -> None:
 def _list_seen_questions(desk: Desk, user: User) -> set[tuple[str, str]]:
     """Return the questions (a document's digest, a question's id) whose annotated answers this writer has seen."""
     digests = chain(
-        (score.answer for score in desk.queue.history(user.name).scores),
+        (score.answer for score in desk.queue.scoring_history(user.name).scores),
         (draft.answer for draft in desk.store.load_drafts_of_analyst(user.name) if draft.kind != "reply"),
         desk.current.answers_with_seen_scores(user.name),
         desk.current.answers_with_seen_system(user.name),

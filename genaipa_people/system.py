@@ -16,5 +16,5 @@ class PeopleSystem:
         about="people who write answers at the desk",
         free=True,
         by_hand="written",
-        reply_form="genaipa_people.form:show_form",
+        reply_form="genaipa_people.form:reserve_question_and_show_form",
     )

@@ -15,7 +15,7 @@ from genaipa.reports.table import Table
 from genaipa.words import format_count
 from genaipa_points.tables import (
     compute_point_shares,
-    describe_systems_doing_harm,
+    describe_harm_rates_in_a_sentence_if_any,
     sort_most_missed_first,
     tabulate_harmful_contradictions,
     tabulate_missed_points,
@@ -58,7 +58,7 @@ class PointsChapter(ChapterMaker):
             nonempty_tables(table, tabulate_harmful_contradictions(points), of_points),
             scope.draw_paged_figures(
                 [
-                    partial(draw_most_missed_points, points, experiment)
+                    partial(draw_heatmap_of_most_missed_points, points, experiment)
                     for experiment in list_experiments_in_table(of_points)
                 ]
             ),
@@ -68,7 +68,7 @@ class PointsChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on systems that contradict what would hurt a reader."""
-        return describe_systems_doing_harm(study.table)
+        return describe_harm_rates_in_a_sentence_if_any(study.table)
 
 
 MOST = 24
@@ -81,7 +81,7 @@ _MISSED, _SAID = "#d9793d", "#fdf6f1"
 _POINT = ["document", "question", "number"]
 
 
-def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def draw_heatmap_of_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Draw the points of an experiment (rows of `compute_point_shares`) that are missed most; None without one."""
     points_of_experiment = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
@@ -123,7 +123,7 @@ def draw_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope 
         title,
         about,
         table,
-        lambda: _draw_point_shares(data, names, texts, systems, experiment),
+        lambda: _draw_point_share_heatmap(data, names, texts, systems, experiment),
         f"A filled corner: an answer contradicts the point. {HURTS}: a contradiction would hurt a reader.",
         int((style.WIDTH - 3.0) / COLUMN),
         f"Answers that say a point, in per cent. A filled corner: an answer contradicts the point; {HURTS}: a "
@@ -138,7 +138,7 @@ def _label_point(document: str, question: str, row: Mapping[Any, Any], *, name_d
     return " ".join(style.shorten_drawn_name(part, 16) for part in parts)
 
 
-def _draw_point_shares(
+def _draw_point_share_heatmap(
     data: pd.DataFrame, names: Mapping[Any, str], texts: Mapping[Any, str], systems: Mapping[Any, str], experiment: str
 ) -> Canvas:
     from matplotlib.colors import LinearSegmentedColormap

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
 from genaipa.questions.points import points_digest
-from genaipa.runs.manifest import LEFT_OUT, read_withheld_facts
+from genaipa.runs.manifest import LEFT_OUT, read_withheld_text_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,7 +67,7 @@ class PointCounts(ScoreFact):
         ),
     }
 
-    def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
+    def make_event_reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
         """Return what counts a score's ticks; None where no annotated answer has points."""
         pointed = match_points_to_answers(study.sources, study.annotated, answers)
 
@@ -86,7 +86,7 @@ def match_points_to_answers(
     sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
 ) -> dict[str, KnownPoints]:
     """Return the points of its question's annotated answer for each answer's digest that has any."""
-    points_by_place = find_points_by_place(sources, annotated)
+    points_by_place = find_points_by_run_document_question(sources, annotated)
     if not points_by_place:
         return {}
     columns = (answers[name] for name in ("answer", "run", "document", "question"))
@@ -94,7 +94,7 @@ def match_points_to_answers(
     return {answer: points for answer, points in placed if answer and points}
 
 
-def find_points_by_place(
+def find_points_by_run_document_question(
     sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]
 ) -> dict[Place, KnownPoints]:
     """Return the points of these annotated answers; of runs in a pack by the digests that it keeps."""
@@ -106,7 +106,7 @@ def find_points_by_place(
         digest = points_digest(answer.points)
         if any(point.text == LEFT_OUT for point in answer.points):
             if run not in digests_kept:
-                digests_kept[run] = read_withheld_facts(folders[run]).points
+                digests_kept[run] = read_withheld_text_facts(folders[run]).points
             digest = digests_kept[run].get(document, {}).get(question, "")
         points_by_place[run, document, question] = KnownPoints(digest, answer.points)
     return points_by_place

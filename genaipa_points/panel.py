@@ -17,7 +17,7 @@ from genaipa.ui.widgets import (
     ListCell,
     ListRow,
     cache_in_session,
-    number_columns,
+    number_column_heads,
     show_heading,
     show_long_table,
     show_table,
@@ -55,7 +55,7 @@ class PointsPanel(Panel):
         data: dict[str, Any] = {
             "metric": rubric.points_metric,
             "digest": points_digest(points),
-            "values": tabulate_value_keys_by_points_said(points, rubric),
+            "values": tabulate_keys_by_vital_and_okay_said(points, rubric),
             "list": [
                 {
                     "id": point.id,
@@ -66,7 +66,7 @@ class PointsPanel(Panel):
                     "sections": point.sections,
                     "given": point_ticks,
                 }
-                for point, point_ticks in zip(points, tabulate_ticks(points, scores), strict=True)
+                for point, point_ticks in zip(points, list_tick_words_by_point(points, scores), strict=True)
             ],
         }
         if scores:
@@ -98,7 +98,7 @@ class PointsPanel(Panel):
         events = [event for event in scores if event.ticks and event.ticks.digest == points_digest(points)]
         if not events:
             return
-        rows = tabulate_ticks(points, events)
+        rows = list_tick_words_by_point(points, events)
         heads = ["point", "", *map(label_scorer_of_event, events)]
         lines = [
             ListRow((point.text, point.weight_and_sections, *row)) for point, row in zip(points, rows, strict=True)
@@ -122,18 +122,18 @@ class PointsPanel(Panel):
         if not disputed:
             return
 
-        def record_shown_points(page: Sequence[DisputedPoint]) -> None:
+        def record_answers_of_points_as_seen(page: Sequence[DisputedPoint]) -> None:
             desk.queue.record_exposures(user.name, [digest for point in page for digest in point.answers], scores=True)
 
         show_heading(_TITLE)
-        columns = ["point", "question", "document", *number_columns("answers", "ticked differently")]
+        columns = ["point", "question", "document", *number_column_heads("answers", "ticked differently")]
         show_long_table(
             "agreement points",
             _TITLE,
             columns,
             disputed,
-            lambda point: _make_disputed_point_row(desk, point),
-            before_page=record_shown_points,
+            lambda point: _make_disputed_point_count_row(desk, point),
+            before_page=record_answers_of_points_as_seen,
         )
         st.caption(
             "The answers on which at least two people ticked the point, and how many of these got different ticks."
@@ -147,7 +147,7 @@ def _list_points(case: Case) -> tuple[Point, ...]:
     return case.annotated.points if case.annotated else ()
 
 
-def tabulate_value_keys_by_points_said(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
+def tabulate_keys_by_vital_and_okay_said(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     """Return the keys of the values that follow by the rubric.
 
     A row for each number of vital points that are said, from 0, and in it a key for each number of the others.
@@ -155,14 +155,14 @@ def tabulate_value_keys_by_points_said(points: Sequence[Point], rubric: Rubric) 
     vital, okay = ([point.id for point in points if point.weight == weight] for weight in ("vital", "okay"))
     return [
         [
-            rubric.key_for_value(rubric.value_from_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
+            rubric.digit_for_value(rubric.value_from_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
             for m in range(len(okay) + 1)
         ]
         for n in range(len(vital) + 1)
     ]
 
 
-def tabulate_ticks(points: Sequence[Point], events: Collection[Event]) -> list[list[str]]:
+def list_tick_words_by_point(points: Sequence[Point], events: Collection[Event]) -> list[list[str]]:
     """Return each point's ticks by these events: said, contradicted or not said.
 
     A tick is empty where the event's points were not on screen, or were edited since.
@@ -182,7 +182,7 @@ def _name_tick(point_id: str, ticks: Ticks) -> str:
 
 def find_agreed_ticks_and_whether_all(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
     """Return the ticks that all these scores have, and whether they agree on every point."""
-    rows = zip(points, tabulate_ticks(points, scores), strict=True)
+    rows = zip(points, list_tick_words_by_point(points, scores), strict=True)
     agreed = {point.id: point_ticks[0] for point, point_ticks in rows if len(set(point_ticks)) == 1}
     said_points, contradicted_points = (
         [name for name, tick in agreed.items() if tick == wanted] for wanted in ("said", "contradicted")
@@ -223,7 +223,7 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
     return sorted(disputed, key=lambda point: (-point.apart, len(point.answers), point.answers, point.point))
 
 
-def _make_disputed_point_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
+def _make_disputed_point_count_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
     digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
     points = _list_points(load_case_or_rerun_page(desk, digest))

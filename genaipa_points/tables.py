@@ -20,7 +20,7 @@ from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.permission import Permission
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.words import format_count
-from genaipa_points.counts import find_points_by_place
+from genaipa_points.counts import find_points_by_run_document_question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
 
 @averages.cache_per_frame
 def _compute_recall_and_harm_by_people(frame: pd.DataFrame) -> pd.DataFrame:
-    return _compute_recall_and_harm_of_systems(frame[frame["counted"]])
+    return _compute_rates_by_system_and_measure(frame[frame["counted"]])
 
 
 def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table:
@@ -67,7 +67,7 @@ def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
     judges = rows["analyst"].astype("str").map(verdicts.find_judge_name)
     rates = [
-        _compute_recall_and_harm_of_systems(ticked).assign(judge=judge)
+        _compute_rates_by_system_and_measure(ticked).assign(judge=judge)
         for judge, ticked in rows.groupby(judges, sort=True)
         if judge
     ]
@@ -84,7 +84,7 @@ def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table
     )
 
 
-def _compute_recall_and_harm_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
+def _compute_rates_by_system_and_measure(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
     rows = add_missing_fact_columns(rows, ["points"])
     ticked = averages.select_policy_rows(rows[rows["points"].notna()])
@@ -128,8 +128,8 @@ def compute_point_shares(study: Study) -> pd.DataFrame:
         if score.ticks
     }
     points_by_answer, quotable = (
-        find_points_by_place(study.sources, study.annotated.answers),
-        _find_quotable_documents(study, rows),
+        find_points_by_run_document_question(study.sources, study.annotated.answers),
+        _find_quotable_runs_and_documents(study, rows),
     )
     states, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_ANSWER]
     for answer, analyst, role, *coordinates in rows[about].astype("str").itertuples(index=False, name=None):
@@ -155,7 +155,7 @@ def compute_point_shares(study: Study) -> pd.DataFrame:
     return shares.reset_index()
 
 
-def _find_quotable_documents(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
+def _find_quotable_runs_and_documents(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     """Return the runs and documents of these rows whose annotated answers may be passed on in words."""
     places = {*rows[["run", "document"]].astype("str").itertuples(index=False, name=None)}
     runs = {run for run, _ in places}
@@ -217,7 +217,7 @@ _NAMED = 3
 """Systems that the sentence names, the most harmful first."""
 
 
-def describe_systems_doing_harm(frame: pd.DataFrame) -> list[str]:
+def describe_harm_rates_in_a_sentence_if_any(frame: pd.DataFrame) -> list[str]:
     """Name the systems that contradict a point whose contradiction would hurt, in a sentence; none without one."""
     rates = _compute_recall_and_harm_by_people(frame)
     rows = rates[rates["measure"] == HARM] if len(rates) else rates

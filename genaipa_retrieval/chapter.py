@@ -64,7 +64,9 @@ class RetrievalChapter(ChapterMaker):
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that supports the right answer.",
-            nonempty_tables(table, tabulate_shown_among_first_passages(study), tabulate_passages(study)),
+            nonempty_tables(
+                table, tabulate_hit_rate_among_first_passages(study), tabulate_passage_counts_and_shares(study)
+            ),
             scope.draw_paged_figures([partial(draw_shown_right_sections, table)]),
             []
             if table
@@ -76,7 +78,7 @@ class RetrievalChapter(ChapterMaker):
         return describe_passages_not_in_document(study)
 
 
-def select_answers_with_passages(study: Study) -> pd.DataFrame:
+def select_passage_answers_and_mark_right(study: Study) -> pd.DataFrame:
     """Return the answers of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
 
     An answer is right if the average of its accuracy is above 0: entirely or in part.
@@ -98,7 +100,9 @@ def select_answers_with_passages(study: Study) -> pd.DataFrame:
 def tabulate_shown_right_sections(study: Study) -> Table:
     """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
     data = averages.summarize_each_group(
-        _select_answers_with_right_sections(select_answers_with_passages(study)), _BY, _compute_shown_and_right_shares
+        _select_answers_with_right_sections(select_passage_answers_and_mark_right(study)),
+        _BY,
+        _estimate_shown_share_and_outcome_shares,
     )
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
@@ -131,7 +135,7 @@ def _select_answers_with_right_sections(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[retrieved & (rows["sections"] > 0)]
 
 
-def _compute_shown_and_right_shares(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_shown_share_and_outcome_shares(rows: pd.DataFrame) -> dict[str, object]:
     is_shown, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
     mean = estimate_crossed_mean(is_shown.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
@@ -150,15 +154,15 @@ def _compute_shown_and_right_shares(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def tabulate_shown_among_first_passages(study: Study) -> Table:
+def tabulate_hit_rate_among_first_passages(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
-    rows = _select_answers_with_right_sections(select_answers_with_passages(study))
+    rows = _select_answers_with_right_sections(select_passage_answers_and_mark_right(study))
     passage_counts = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
         averages.summarize_each_group(
             rows[(passage_counts >= first) | (first == 1)],
             _BY,
-            partial(_compute_shown_share_in_first_passages, passage_limit=first),
+            partial(_compute_hit_rate_in_first_passages, passage_limit=first),
         )
         for first in _FIRST
     ]
@@ -176,15 +180,17 @@ def tabulate_shown_among_first_passages(study: Study) -> Table:
     )
 
 
-def _compute_shown_share_in_first_passages(rows: pd.DataFrame, passage_limit: int) -> dict[str, object]:
+def _compute_hit_rate_in_first_passages(rows: pd.DataFrame, passage_limit: int) -> dict[str, object]:
     is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= passage_limit)).astype("float64")
     mean = estimate_crossed_mean(is_shown, rows["question"], rows["document"], limits=SHARES[0])
     return {"first": passage_limit, **averages.mean_and_interval_columns(mean)}
 
 
-def tabulate_passages(study: Study) -> Table:
+def tabulate_passage_counts_and_shares(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summarize_each_group(select_answers_with_passages(study), _BY, _compute_passage_shares)
+    data = averages.summarize_each_group(
+        select_passage_answers_and_mark_right(study), _BY, _compute_passage_counts_and_shares
+    )
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
     return make_table(
@@ -210,7 +216,7 @@ def tabulate_passages(study: Study) -> Table:
     )
 
 
-def _compute_passage_shares(rows: pd.DataFrame) -> dict[str, object]:
+def _compute_passage_counts_and_shares(rows: pd.DataFrame) -> dict[str, object]:
     about, silent = rows[rows["sections"] > 0], rows[rows["silent"] == "yes"]
     recall = about["sections_shown"] / about["sections"]
     return {
@@ -227,7 +233,7 @@ def _compute_passage_shares(rows: pd.DataFrame) -> dict[str, object]:
 
 def describe_passages_not_in_document(study: Study) -> list[str]:
     """Say of each system how many of its passages are not in the document that was asked about, if any."""
-    counts = select_answers_with_passages(study).groupby("system", observed=True, sort=True)[
+    counts = select_passage_answers_and_mark_right(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]
     ]
     return [
@@ -277,7 +283,7 @@ def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str],
         forest.draw_mean_with_intervals(panels[0], row, position, marks[row["system"]])
         panels[0].text(1.03, position, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
-            _draw_shares_of_scored_answers(panels[1], row, position)
+            _draw_outcome_bar_of_scored_answers(panels[1], row, position)
     panels[0].set_xlim(0, 1.16)
     panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
     for axes in panels:
@@ -291,7 +297,7 @@ def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str],
     return canvas
 
 
-def _draw_shares_of_scored_answers(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
+def _draw_outcome_bar_of_scored_answers(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
     """Draw the four parts of the scored answers in one bar."""
     if not row["scored"]:
         axes.text(0.02, position, "none scored", va="center", **style.ABSENT)

@@ -57,7 +57,7 @@ def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredHead) -> Row
     from genaipa.scoring.evidence.section_finder import overlap_by_half
 
     document = run.inputs.document(record.document)
-    annotated, part_set = run.inputs.annotated_answer_and_part_set(
+    annotated, part_set = run.inputs.annotated_answer_and_part_set_name(
         record.document, record.question, corrected=run.corrected
     )
     right = run.compute_once(make_passage_counter).right_sections(record.document, record.question)
@@ -66,7 +66,7 @@ def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredHead) -> Row
     evidence = collect_reply_evidence(
         record.reply or "",
         document,
-        parts=run.inputs.document_part_spans(record),
+        parts=run.inputs.spans_of_document_parts_given(record),
         annotated=annotated,
         part_set=part_set,
         summarised=record.coordinates.get("initialization", "").startswith("summary"),
@@ -98,7 +98,7 @@ class CitationsChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - no figure
         """Make the chapter."""
-        table = tabulate_vendor_citations(study)
+        table = tabulate_vendor_and_own_citation_quality(study)
         return Chapter(
             "vendor-citations",
             "Citations of the vendor's feature",
@@ -110,7 +110,7 @@ class CitationsChapter(ChapterMaker):
         )
 
 
-def tabulate_vendor_citations(study: Study) -> Table:
+def tabulate_vendor_and_own_citation_quality(study: Study) -> Table:
     """Tabulate recall and precision of the feature's citations, beside those of the answer's own words."""
     rows = study.rows_once_per_answer("vendor-citations")
     rows = rows[(rows["annotated_sections"] > 0) & ~rows["left_out"]]

@@ -116,7 +116,7 @@ def count_passages_and_right_sections(
         passages=len(passages),
         passages_annotated=sum(right.overlaps_passage(span) for span in shown_spans),
         passages_elsewhere=len(elsewhere),
-        passages_other=sum(other_documents.has_passage(passage.text, document) for passage in elsewhere),
+        passages_other=sum(other_documents.contains_most_of_passage(passage.text, document) for passage in elsewhere),
         sections=len(right.sections),
         sections_shown=right.count_shown_sections(shown_spans),
         shown_at=shown_at,
@@ -148,7 +148,7 @@ def _collect_other_documents_of_slices(workspace: Workspace, paths: tuple[Path, 
     return _collect_other_documents([Inputs(workspace, RunFolder(path)) for path in paths])
 
 
-class RunPassages:
+class PassageCounter:
     """Counts the passages of one run's answers; `corrected` goes by the corrected annotated answers."""
 
     def __init__(self, inputs: Inputs, *, corrected: bool = False) -> None:
@@ -157,7 +157,7 @@ class RunPassages:
         self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_passage_finder)
         self.right_sections = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
 
-    def count_answer_passages(
+    def count_passages_if_document_readable(
         self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> RetrievalCounts | None:
         """Count the passages of an answer, which may have none; None if the document can't be read."""
@@ -172,7 +172,9 @@ class RunPassages:
 
     def _find_right_sections(self, document: str, question: str) -> RightSections:
         about = self._inputs.document(document)
-        annotated, part_set = self._inputs.annotated_answer_and_part_set(document, question, corrected=self._corrected)
+        annotated, part_set = self._inputs.annotated_answer_and_part_set_name(
+            document, question, corrected=self._corrected
+        )
         if annotated is None:
             return RightSections(about, ())
         targets = locate_annotated_sections(annotated, about, part_set)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
     from genaipa.runs.records import MeasuredHead
     from genaipa.systems.base import Passage
-    from genaipa_retrieval.counts import RunPassages
+    from genaipa_retrieval.counts import PassageCounter
 
 _MEANINGS = {
     "passages": "passages that the system gave with the answer; empty, like the next seven columns, if the "
@@ -61,12 +61,14 @@ class Passages(Fact):
     def _count_passages(
         self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Row:
-        counts = run.compute_once(make_passage_counter).count_answer_passages(document, question, passages, reply)
+        counts = run.compute_once(make_passage_counter).count_passages_if_document_readable(
+            document, question, passages, reply
+        )
         return msgspec.structs.asdict(counts) if counts else {}
 
 
-def make_passage_counter(run: RunInputs) -> RunPassages:
+def make_passage_counter(run: RunInputs) -> PassageCounter:
     """Make what counts the passages of a run's answers."""
-    from genaipa_retrieval.counts import RunPassages  # its expressions take long to compile
+    from genaipa_retrieval.counts import PassageCounter  # its expressions take long to compile
 
-    return RunPassages(run.inputs, corrected=run.corrected)
+    return PassageCounter(run.inputs, corrected=run.corrected)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from genaipa.runs.exclusions import Exclusion
-from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_wrong_citation
+from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_doubtful_annotated_citation
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import join_some
 from genaipa_study.copies import (
@@ -64,7 +64,7 @@ _NEAR = 0.95
 def audit_answers(answers: list[PublishedAnswer], questions: QuestionSet) -> list[Finding]:
     """Find answers about another company or to another question, repeats, and texts without their first letter."""
     return [
-        *_find_answers_about_other_company(answers),
+        *_find_answers_of_wrong_company_runs(answers),
         *audit_repeated_answers(answers, questions),
         *(
             answer_finding(
@@ -85,7 +85,7 @@ def _group_answers_by_run(answers: Iterable[PublishedAnswer]) -> dict[tuple[obje
     return blocks
 
 
-def _find_answers_about_other_company(answers: list[PublishedAnswer]) -> Iterator[Finding]:
+def _find_answers_of_wrong_company_runs(answers: list[PublishedAnswer]) -> Iterator[Finding]:
     """Yield every answer of a block that is about another company, whether it names one or not."""
     companies = [name for name, document in DOCUMENTS.items() if document.kind == "policy"]
     patterns = {name: re.compile(rf"\b(?:{_NAMES.get(name, DOCUMENTS[name].company)})\b") for name in companies}
@@ -113,7 +113,7 @@ def audit_annotations(tree: PublishedTree, document: Document, annotations: Anno
         position = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
             yield Finding("annotation-copied", *position, answer.note, document=document.name, question=question)
-        if misplacement := describe_wrong_citation(answer, document, annotations.part_set):
+        if misplacement := describe_doubtful_annotated_citation(answer, document, annotations.part_set):
             yield Finding("annotation-wrong-part", *position, misplacement, document=document.name, question=question)
 
 
@@ -157,7 +157,7 @@ def audit_repeated_answers(answers: Iterable[PublishedAnswer], questions: Questi
     for answers_by_text in answers_by_subject.values():
         for text, sharing in answers_by_text.items():
             if len({answer.question for answer in sharing}) > 1:
-                yield from _find_worse_fitting_questions(text, sharing, questions)
+                yield from _find_answers_to_other_questions(text, sharing, questions)
             elif len(sharing) > 1:
                 yield _repeat_finding("repeated-answer", sharing, "The same text, word for word, is")
         for text_one, text_two, similarity in _find_nearly_equal_texts(answers_by_text):
@@ -166,7 +166,7 @@ def audit_repeated_answers(answers: Iterable[PublishedAnswer], questions: Questi
             yield _repeat_finding(kind, alike_answers, f"Nearly the same text ({similarity:.1%} of the words) is")
 
 
-def _find_worse_fitting_questions(
+def _find_answers_to_other_questions(
     text: _Text, answers_with_text: list[PublishedAnswer], questions: QuestionSet
 ) -> Iterator[Finding]:
     """Exclude a text under the one of two questions that it fits less; under more questions, mention it."""
@@ -240,10 +240,10 @@ def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     for tables in _group_tables_by_system(scores):
         copies = find_table_copies(tables)
         for copy in copies:
-            findings += _findings_on_presumed_copy(copy)
+            findings += _findings_on_copy_and_unsure_original(copy)
         findings += _find_unreachable_scores(tables)
         findings += _find_impossible_means(tables)
-        findings += _find_contradicted_means(tables, copies)
+        findings += _find_tables_with_contradicting_means(tables, copies)
     return findings
 
 
@@ -260,7 +260,7 @@ def _group_tables_by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
     return iter(systems.values())
 
 
-def _findings_on_presumed_copy(presumed_copy: PresumedCopy) -> Iterator[Finding]:
+def _findings_on_copy_and_unsure_original(presumed_copy: PresumedCopy) -> Iterator[Finding]:
     """Yield the finding on a copy; where it is one by the rule alone, on the original as well."""
     whole = {question for question, _ in presumed_copy.cells} == set(
         presumed_copy.copy.rows
@@ -288,7 +288,7 @@ def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
     ):
         if score.document:
             possible_values = (
-                _list_possible_means_of_three()
+                _list_possible_m_all_means_of_three()
                 if question_origin(score.question) == "user"
                 else _list_possible_m_all_values()
             )
@@ -326,12 +326,12 @@ def _find_impossible_means(tables: Tables) -> Iterator[Finding]:
 def _list_possible_m_all_values() -> tuple[float, ...]:
     """Return every value of M_all that five metrics can come to."""
     paper = shipped_rubric()
-    scores = map(paper.parse_keys, map("".join, product(paper.value_by_key, repeat=len(paper.metrics))))
+    scores = map(paper.parse_digits, map("".join, product(paper.value_by_digit, repeat=len(paper.metrics))))
     return tuple(sorted({round(paper.m_all(score), 6) for score in scores}))
 
 
 @cache
-def _list_possible_means_of_three() -> tuple[float, ...]:
+def _list_possible_m_all_means_of_three() -> tuple[float, ...]:
     """Return every mean of three values of M_all."""
     means = (
         sum(three) / PARAPHRASES for three in combinations_with_replacement(_list_possible_m_all_values(), PARAPHRASES)
@@ -339,7 +339,7 @@ def _list_possible_means_of_three() -> tuple[float, ...]:
     return tuple(sorted(set(means)))
 
 
-def _find_contradicted_means(tables: Tables, copies: Iterable[PresumedCopy]) -> Iterator[Finding]:
+def _find_tables_with_contradicting_means(tables: Tables, copies: Iterable[PresumedCopy]) -> Iterator[Finding]:
     """Yield rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
@@ -372,7 +372,10 @@ def _find_contradicted_means(tables: Tables, copies: Iterable[PresumedCopy]) -> 
 
 def _count_complete_questions(table: PublishedTable) -> int:
     """Count the questions with a number in each column."""
-    return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
+    return sum(
+        len(row) == (1 if table.kind == "metrics" else len(table.document_or_metric_columns))
+        for row in table.rows.values()
+    )
 
 
 def _score_finding(kind: str, cells: list[PublishedScore], reason: str, excludes: Literal["", "score"] = "") -> Finding:
@@ -473,7 +476,7 @@ def make_score_exclusions(
         if reasons:
             # That a whole table is a copy says more of a score than what else is wrong with it.
             first = min(reasons, key=lambda finding: finding.kind != COPIED_TABLE)
-            excluded[score] = Exclusion("score", score.exclusion_key, first.kind, first.reason)
+            excluded[score] = Exclusion("score", score.document_question_exclusion_key, first.kind, first.reason)
     return excluded
 
 

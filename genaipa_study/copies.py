@@ -63,7 +63,7 @@ class PublishedTable:
         return f"the {'M_all' if self.kind == 'm_all' else 'metrics'} table of {self.experiment}"
 
     @cached_property
-    def values_by_cell(self) -> dict[Cell, float]:
+    def values_and_means_by_cell(self) -> dict[Cell, float]:
         """Every number in the table, and the mean M_all of each question that has a number in every column."""
         values: dict[Cell, float] = {}
         for question, row in self.rows.items():
@@ -72,12 +72,12 @@ class PublishedTable:
                 values[question, _MEAN] = implied_m_all(row[""])
             else:
                 values |= {(question, document): score.m_all or 0.0 for document, score in row.items()}
-                if len(row) == len(self.columns):
+                if len(row) == len(self.document_or_metric_columns):
                     values[question, _MEAN] = sum(score.m_all or 0.0 for score in row.values()) / len(row)
         return values
 
     @cached_property
-    def columns(self) -> list[str]:
+    def document_or_metric_columns(self) -> list[str]:
         """Its documents, or the metrics."""
         if self.kind == "metrics":
             return list(shipped_rubric().metrics)
@@ -112,10 +112,13 @@ class PresumedCopy:
     sure: bool
 
     @property
-    def affected_cells(self) -> set[Cell]:
+    def copied_cells_and_dependent_means(self) -> set[Cell]:
         """The cells of the copy and the means that include them; for copied means, all cells behind them."""
         table_cells = {
-            (q, column) for q, column_name in self.cells if column_name == _MEAN for column in self.copy.columns
+            (q, column)
+            for q, column_name in self.cells
+            if column_name == _MEAN
+            for column in self.copy.document_or_metric_columns
         }
         return {*self.cells, *table_cells, *((question, _MEAN) for question, _ in self.cells)}
 
@@ -140,8 +143,8 @@ def has_mean_in_both_kinds(tables: Tables, table: PublishedTable, question: str)
     other_table = counterpart_of_other_kind(tables, table)
     return (
         other_table is not None
-        and (question, _MEAN) in table.values_by_cell
-        and (question, _MEAN) in other_table.values_by_cell
+        and (question, _MEAN) in table.values_and_means_by_cell
+        and (question, _MEAN) in other_table.values_and_means_by_cell
     )
 
 
@@ -150,7 +153,7 @@ def two_means_if_they_differ(tables: Tables, table: PublishedTable, question: st
     other_table = counterpart_of_other_kind(tables, table)
     if other_table is None or not has_mean_in_both_kinds(tables, table, question):
         return None
-    means = table.values_by_cell[question, _MEAN], other_table.values_by_cell[question, _MEAN]
+    means = table.values_and_means_by_cell[question, _MEAN], other_table.values_and_means_by_cell[question, _MEAN]
     return means if abs(means[0] - means[1]) > M_ALL_ROUNDING else None
 
 
@@ -169,7 +172,7 @@ def find_table_copies(tables: Tables) -> list[PresumedCopy]:
         equal = [
             pair
             for table, other_table in pairs
-            for pair in _find_equal_parts(level(table, other_table), table, other_table, lost)
+            for pair in _find_nearly_equal_uncopied_parts(level(table, other_table), table, other_table, lost)
         ]
         suspects = {(source, q) for pair in equal for source in (pair.table, pair.other_table) for q in pair.questions}
         for ignored in (suspects, set[tuple[PublishedTable, str]](), None):
@@ -177,13 +180,13 @@ def find_table_copies(tables: Tables) -> list[PresumedCopy]:
                 if lost.isdisjoint(pair.cells_of_both_tables):
                     lost_questions = {(source, question) for source, (question, _) in lost}
                     copy = (
-                        _choose_copy_by_completeness(pair)
+                        _choose_less_complete_or_later_copy(pair)
                         if ignored is None
                         else _choose_copy_by_votes(tables, ignored | lost_questions, pair)
                     )
                     if copy:
                         copies.append(copy)
-                        lost.update((copy.copy, cell) for cell in copy.affected_cells)
+                        lost.update((copy.copy, cell) for cell in copy.copied_cells_and_dependent_means)
     return copies
 
 
@@ -230,7 +233,7 @@ def _common_question_groups(table: PublishedTable, other_table: PublishedTable) 
 def _pair_whole_tables(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
     """Yield whole tables of one kind in two experiments, and their two halves."""
     if table.kind == other_table.kind and table is not other_table:
-        columns = [name for name in table.columns if name in other_table.columns]
+        columns = [name for name in table.document_or_metric_columns if name in other_table.document_or_metric_columns]
         for words, questions in _common_question_groups(table, other_table):
             cells = list(product(questions, columns))
             yield words, cells, cells
@@ -248,7 +251,11 @@ def _pair_columns(table: PublishedTable, other_table: PublishedTable) -> Iterato
     """Yield each column of one table and each of the other; of metrics the same one, for two metrics may well agree."""
     if table.kind != other_table.kind:
         return
-    pairs = combinations(table.columns, 2) if table is other_table else product(table.columns, other_table.columns)
+    pairs = (
+        combinations(table.document_or_metric_columns, 2)
+        if table is other_table
+        else product(table.document_or_metric_columns, other_table.document_or_metric_columns)
+    )
     for column, other_column in pairs:
         if table.kind == "m_all" or column == other_column:
             name = column if column == other_column else f"{column} and {other_column}"
@@ -260,14 +267,14 @@ def _pair_rows(table: PublishedTable, other_table: PublishedTable) -> Iterator[_
     """Yield the row of each question in two tables of the same kind."""
     if table.kind != other_table.kind or table is other_table:
         return
-    columns = [name for name in table.columns if name in other_table.columns]
+    columns = [name for name in table.document_or_metric_columns if name in other_table.document_or_metric_columns]
     for question in table.rows:
         if question in other_table.rows:
             cells = [(question, column) for column in columns]
             yield f"scores of {question}", cells, cells
 
 
-def _find_equal_parts(
+def _find_nearly_equal_uncopied_parts(
     parts: Iterable[_Part],
     table: PublishedTable,
     other_table: PublishedTable,
@@ -279,13 +286,13 @@ def _find_equal_parts(
         pairs = [
             (cell, another)
             for cell, another in zip(cells, other_cells, strict=True)
-            if cell in table.values_by_cell and another in other_table.values_by_cell
+            if cell in table.values_and_means_by_cell and another in other_table.values_and_means_by_cell
         ]
         if covered.issuperset(pairs) or any(
             (table, c) in copied_cells or (other_table, d) in copied_cells for c, d in pairs
         ):
             continue
-        equal_telling, telling = _count_equal_and_telling_cells(table, other_table, pairs)
+        equal_telling, telling = _count_equal_telling_and_all_telling(table, other_table, pairs)
         if equal_telling < _SHARE * telling or equal_telling < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
         # A copied half is not to take the other one with it.
@@ -293,24 +300,29 @@ def _find_equal_parts(
         if any(
             equal_telling < _HALF * telling
             for equal_telling, telling in (
-                _count_equal_and_telling_cells(table, other_table, half, 0) for half in halves
+                _count_equal_telling_and_all_telling(table, other_table, half, 0) for half in halves
             )
         ):
             continue
         covered.update(pairs)
         tolerance, _ = _comparison_tolerance_and_digits(table, other_table, pairs)
-        equal = sum(abs(table.values_by_cell[c] - other_table.values_by_cell[d]) <= tolerance for c, d in pairs)
+        equal = sum(
+            abs(table.values_and_means_by_cell[c] - other_table.values_and_means_by_cell[d]) <= tolerance
+            for c, d in pairs
+        )
         part = f"All {len(pairs)} {words}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {words}"
         yield _EqualParts(table, other_table, [c for c, _ in pairs], [d for _, d in pairs], part, equal_telling)
 
 
-def _count_equal_and_telling_cells(
+def _count_equal_telling_and_all_telling(
     table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]], min_values: int = _VALUES
 ) -> tuple[int, int]:
     """Count the telling cells that are equal, and all of them; equal ones with too few values count as none."""
     tolerance, digits = _comparison_tolerance_and_digits(table, other_table, pairs)
     ends = shipped_rubric().values if tolerance == ROUNDING else M_ALL_RANGE
-    values = [(table.values_by_cell[cell], other_table.values_by_cell[another]) for cell, another in pairs]
+    values = [
+        (table.values_and_means_by_cell[cell], other_table.values_and_means_by_cell[another]) for cell, another in pairs
+    ]
     frequent = [value for value, times in Counter(first for first, _ in values).items() if times > len(values) / 2]
     common_values = [min(ends), max(ends), *frequent]
     telling = [
@@ -353,11 +365,11 @@ def _choose_copy_by_votes(
     )
 
 
-def _choose_copy_by_completeness(pair: _EqualParts) -> PresumedCopy | None:
+def _choose_less_complete_or_later_copy(pair: _EqualParts) -> PresumedCopy | None:
     """Choose the less complete table as the copy, then the one of the later experiment, then the later column."""
     if pair.telling < _ENOUGH:
         return None
-    sizes = (len(pair.table.values_by_cell), len(pair.other_table.values_by_cell))
+    sizes = (len(pair.table.values_and_means_by_cell), len(pair.other_table.values_and_means_by_cell))
     order = tuple(STUDY_EXPERIMENTS.index(source.experiment) for source in (pair.table, pair.other_table))
     first = sizes[0] < sizes[1] if sizes[0] != sizes[1] else order[0] > order[1]
     reason = "less complete table" if sizes[0] != sizes[1] else "later one"

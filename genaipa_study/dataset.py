@@ -33,14 +33,16 @@ class GenAIPABench:
         """Fetch and convert the published files, and write the recordings of the study's systems."""
         from genaipa_study.layout import published_tree
         from genaipa_study.pull import pull
-        from genaipa_study.study import write_study_recordings
+        from genaipa_study.study import write_study_recordings_and_list_problems
 
         pulled_files = pull(origin=origin, offline=offline, progress=progress)
-        return replace(pulled_files, notes=(*pulled_files.notes, *write_study_recordings(published_tree())))
+        return replace(
+            pulled_files, notes=(*pulled_files.notes, *write_study_recordings_and_list_problems(published_tree()))
+        )
 
     def import_study(self, workspace: Workspace) -> Imported:
         """Write the study's answers and scores as runs, with the audit of both."""
         from genaipa_study.layout import published_tree
-        from genaipa_study.study import import_study
+        from genaipa_study.study import import_study_and_write_audit
 
-        return import_study(published_tree(), workspace)
+        return import_study_and_write_audit(published_tree(), workspace)

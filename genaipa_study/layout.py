@@ -174,7 +174,7 @@ def list_wordings(experiment: StudyExperiment, origin: str) -> tuple[Wording, ..
     return EXPERIMENTS[experiment].wordings[: 1 if origin == "faq" else None]
 
 
-def find_document_name(text: str, names: tuple[str, ...] = POLICIES) -> str | None:
+def find_closest_document_name(text: str, names: tuple[str, ...] = POLICIES) -> str | None:
     """Return the document that a sheet or a column is called after, small slips of the pen included."""
     close = difflib.get_close_matches(text.strip().lower(), names, n=1, cutoff=_CLOSE)
     return close[0] if close else None
@@ -210,5 +210,5 @@ def list_available_files(tree: PublishedTree, folder: str, suffix: str) -> list[
         if path.startswith(folder)
         and path.lower().endswith(suffix)
         and path.count("/") > 1
-        and tree.has_published_file(path)
+        and tree.is_published_file_cached(path)
     )

@@ -94,7 +94,7 @@ def locate_segments_and_list_notes(
         if start >= 0:
             search_start = start + len(squeezed_segment)
         else:
-            start, search_start = _locate_by_first_characters(
+            start, search_start = _locate_segment_and_next_search_start(
                 squeezed, squeezed_segment, search_start, f"{segmentation_name}, Part {number}"
             )
             notes.append(
@@ -105,7 +105,9 @@ def locate_segments_and_list_notes(
     return tuple(offsets), notes
 
 
-def _locate_by_first_characters(squeezed: str, segment: str, search_start: int, segment_name: str) -> tuple[int, int]:
+def _locate_segment_and_next_search_start(
+    squeezed: str, segment: str, search_start: int, segment_name: str
+) -> tuple[int, int]:
     """Return the start of a segment, and where to look for the next, by its first characters found in the text."""
     for skipped in range(max(1, len(segment) - _WINDOW + 1)):
         start = squeezed.find(segment[skipped : skipped + _WINDOW], search_start)
@@ -231,37 +233,43 @@ def convert_annotations(tree: PublishedTree, name: str) -> Annotations:
     )
 
 
-def _make_annotated_answer(text: str, law_numbers: tuple[str, ...]) -> AnnotatedAnswer:
+def _make_annotated_answer(text: str, article_numbers_in_order: tuple[str, ...]) -> AnnotatedAnswer:
     """Return one answer with what its text says about sections, silence and its own defects."""
     notes = []
     # The study has two values; what an answer says in its words about gaps in the document makes the third.
     silent: Silent = "yes" if _SILENT.search(text) else "partly" if mentions_document_silence(text) else "no"
     if text[0].islower():
         notes.append("The beginning of the published text is missing.")
-    sections = find_cited_articles(text, law_numbers) if law_numbers else find_cited_parts(text)
+    sections = (
+        find_cited_article_labels(text, article_numbers_in_order)
+        if article_numbers_in_order
+        else find_cited_part_labels(text)
+    )
     return AnnotatedAnswer(
         silent=silent, answer=text, sections=() if silent == "yes" else sections, note=" ".join(notes)
     )
 
 
-def find_cited_parts(text: str) -> tuple[str, ...]:
+def find_cited_part_labels(text: str) -> tuple[str, ...]:
     """Return the parts of the policy that an answer refers to, as "Part 3"."""
     return tuple(dict.fromkeys(f"Part {number}" for number in _PART.findall(text)))
 
 
-def find_cited_articles(text: str, law_numbers: tuple[str, ...]) -> tuple[str, ...]:
+def find_cited_article_labels(text: str, article_numbers_in_order: tuple[str, ...]) -> tuple[str, ...]:
     """Return the articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
 
-    `law_numbers` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
-    "1798.140(c)(1)", counts as its section.
+    `article_numbers_in_order` holds the numbers in the order of the regulation: "12-23" means all of them in between. A
+    subdivision, "1798.140(c)(1)", counts as its section.
     """
     labels: list[str] = []
     for sign, numbers in _CITED.findall(text):
         word = "Section" if sign.startswith("§") else "Article"
         for first, last in _NUMBERS.findall(numbers):
             between = (
-                law_numbers[law_numbers.index(first) : law_numbers.index(last) + 1]
-                if first in law_numbers and last in law_numbers
+                article_numbers_in_order[
+                    article_numbers_in_order.index(first) : article_numbers_in_order.index(last) + 1
+                ]
+                if first in article_numbers_in_order and last in article_numbers_in_order
                 else (first,)
             )
             labels += [f"{word} {number}" for number in between]
@@ -312,7 +320,7 @@ def pull(
     """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
     tree = tree or published_tree()
     pulled_files = tree.fetch(origin=origin, offline=offline, progress=progress)
-    return replace(pulled_files, notes=(*_convert_and_write_files(tree), *pulled_files.notes))
+    return replace(pulled_files, notes=(*_convert_files_and_list_notes(tree), *pulled_files.notes))
 
 
 def _load_conversion_notes(tree: PublishedTree) -> list[str] | None:
@@ -325,7 +333,7 @@ def _conversion_key(tree: PublishedTree) -> str:
     return digest_inputs(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
-def _convert_and_write_files(tree: PublishedTree) -> list[str]:
+def _convert_files_and_list_notes(tree: PublishedTree) -> list[str]:
     """Write documents, annotated answers and question sets, unless they are there; notes on defects of the data.
 
     A DataError names what can't be read; nothing is written then.

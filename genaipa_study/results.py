@@ -18,7 +18,7 @@ from genaipa_study.layout import (
     REGULATION_IDS,
     REGULATIONS,
     RESULTS,
-    find_document_name,
+    find_closest_document_name,
     find_experiment,
     list_available_files,
     parse_question_id_and_number,
@@ -102,7 +102,7 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
     """Yield the scores of a table by question; its columns are policies with M_all, or metrics averaged over them."""
     header = {column: str(name).strip() for column, name in enumerate(table.grid[0]) if str(name or "").strip()}
     metrics = {column: name.lower() for column, name in header.items() if name.lower() in shipped_rubric().metrics}
-    documents = {column: find_document_name(name) for column, name in header.items() if column not in metrics}
+    documents = {column: find_closest_document_name(name) for column, name in header.items() if column not in metrics}
     for column, document in documents.items():
         if column and document is None:
             reason = f"The column '{header[column]}' is neither a policy nor a metric."
@@ -151,7 +151,7 @@ def _read_regulation_rows(table: _ScoreTable) -> Iterator[PublishedScore | Findi
         return
     for line, row in table.nonblank_rows():
         question = REGULATION_IDS.get(str(row[0] or "").strip())
-        document = find_document_name(str(row[about] or ""), REGULATIONS) if about < len(row) else None
+        document = find_closest_document_name(str(row[about] or ""), REGULATIONS) if about < len(row) else None
         values = [value for column in columns if (value := _read_cell_number(row, column)) in shipped_rubric().values]
         if question is None or document is None or len(values) < len(shipped_rubric().metrics):
             reason = "The row lacks the id of a question, a regulation, or five values that a metric can have."

@@ -24,7 +24,7 @@ from genaipa_study.layout import (
     POLICIES,
     POLICY_IDS,
     REPETITIONS,
-    find_document_name,
+    find_closest_document_name,
     find_experiment,
     list_available_files,
     list_wordings,
@@ -112,13 +112,13 @@ def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> A
     label, question = _find_label_and_question_columns(grid)
     rows = _RowReader(sheet, texts)
     for number, row in enumerate(grid, start=1):
-        rows.read_label_and_question_of_row(
+        rows.add_question_row_or_note_unplaced(
             number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question))
         )
     if not sheet.slots:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
         return sheet
-    for cells in _list_cells_of_run_columns(grid, question, sheet):
+    for cells in _iterate_run_columns_noting_unplaced(grid, question, sheet):
         cells_by_slot, unplaced_cells = _align_cells_and_list_unaligned(cells, sheet)
         sheet.runs.append(cells_by_slot)
         for cell in unplaced_cells:
@@ -186,7 +186,7 @@ class _RowReader:
         self._last = (0, "")
         self._blank = 0
 
-    def read_label_and_question_of_row(self, number: int, label: SheetCell, question: SheetCell) -> None:
+    def add_question_row_or_note_unplaced(self, number: int, label: SheetCell, question: SheetCell) -> None:
         """Take a row in: the cells of its label and its question."""
         label_text, question_text = label.text.strip(), question.text.strip()
         self._blank = 0 if label_text or question_text else self._blank + 1
@@ -247,13 +247,15 @@ class _RowReader:
         return None if contradicts else wording
 
 
-def _list_cells_of_run_columns(grid: Grid, question: int, sheet: AnswerSheet) -> Iterator[list[SheetCell]]:
+def _iterate_run_columns_noting_unplaced(
+    grid: Grid, question_column: int, sheet: AnswerSheet
+) -> Iterator[list[SheetCell]]:
     """Yield the cells of each column that holds a run, from left to right; other columns are named as unplaced."""
     names = _column_names(grid)
     expected = max(REPETITIONS[question_origin(slot.question)] for slot in sheet.slots)
     first = min([*(slot.row for slot in sheet.slots), *sheet.unknown])
     runs = 0
-    for column in range(question + 1, max(map(len, grid)) + 1):
+    for column in range(question_column + 1, max(map(len, grid)) + 1):
         cells = [
             SheetCell(number, column, _cell_text(row, column))
             for number, row in enumerate(grid, start=1)
@@ -288,7 +290,7 @@ def _align_cells_and_list_unaligned(
     if {cell.row for cell in cells} <= set(rows):
         pairs = [(cell, cell.row) for cell in cells]
     else:
-        pairs = _drop_pairs_out_of_step(
+        pairs = _drop_pairs_with_isolated_offset(
             [(cells[i], rows[j]) for i, j in _cheapest_alignment([cell.row for cell in cells], rows)]
         )
     used_rows = {cell.row for cell, _ in pairs}
@@ -297,7 +299,7 @@ def _align_cells_and_list_unaligned(
     ]
 
 
-def _drop_pairs_out_of_step(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
+def _drop_pairs_with_isolated_offset(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
     """Drop each pair that alone is out of step: a text near a question that was not answered proves nothing."""
     steps = [cell.row - row for cell, row in pairs]
     return [
@@ -414,7 +416,7 @@ def _read_answers_and_findings_of_file(
         return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", system_of_file(path))]
     exact = {title.strip().lower() for title, _ in grids}
     for title, grid in grids:
-        document = find_document_name(title)
+        document = find_closest_document_name(title)
         # A sheet that is called nearly like a policy is that policy's only if no other is.
         if document is None or document in sheets or (document != title.strip().lower() and document in exact):
             findings.append(Finding("unplaced", path, title, "", "The sheet is not named after a policy of the study."))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import Imported, find_pulled_workspace
 from genaipa.datasets.snapshot import digest_inputs
-from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings, write_study
+from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings_and_list_systems, write_study
 from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
@@ -79,7 +79,7 @@ def read_published_study(tree: PublishedTree) -> PublishedStudy:
     """Read the published study; a UsageError with the command that fetches it if it is not here."""
     pulled_data = find_pulled_workspace()
     if POLICY_SET not in pulled_data.nearest_files("questions") or not any(
-        map(tree.has_published_file, tree.optional_files)
+        map(tree.is_published_file_cached, tree.optional_files)
     ):
         raise UsageError(
             f"the published study has not been fetched; fetch it with: {tree.pull_command} "
@@ -96,7 +96,7 @@ def read_published_study(tree: PublishedTree) -> PublishedStudy:
     return PublishedStudy(answers, scores, findings, documents, *excluded)
 
 
-def import_study(tree: PublishedTree, workspace: Workspace) -> Imported:
+def import_study_and_write_audit(tree: PublishedTree, workspace: Workspace) -> Imported:
     """Write the study's runs and its audit into the workspace."""
     study = read_published_study(tree)
     imported = write_study(workspace, _make_study_runs(study, f"{tree.repository}, commit {tree.commit}"))
@@ -175,7 +175,7 @@ def _does_finding_concern_run(finding: Finding, run: StudyRun, origin: str) -> b
     )
 
 
-def write_study_recordings(tree: PublishedTree) -> list[str]:
+def write_study_recordings_and_list_problems(tree: PublishedTree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
     sheets = list_available_files(tree, ANSWERS, ".xlsx")
     key = digest_inputs(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
@@ -188,6 +188,8 @@ def write_study_recordings(tree: PublishedTree) -> list[str]:
     questions = load_question_set(POLICY_SET, find_pulled_workspace())
     documents = {name: load_document(name, find_pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
-    systems = write_recordings(read_published_answers_and_findings(tree, questions)[0], questions, documents, source)
+    systems = write_recordings_and_list_systems(
+        read_published_answers_and_findings(tree, questions)[0], questions, documents, source
+    )
     tree.record_conversion_step("recorded", key, systems=systems)
     return []

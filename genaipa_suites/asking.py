@@ -65,12 +65,12 @@ class Template:
         return self._template_set.render(self.path.name, {self.path.name: self.path}, **variables)
 
 
-def check_template(path: Path) -> list[DataError]:
+def list_template_syntax_errors(path: Path) -> list[DataError]:
     """Return the syntax errors of a template file; its variables are known only once it is rendered."""
-    from genaipa.tasks.templates import find_syntax_faults
+    from genaipa.tasks.templates import find_template_syntax_faults
 
     try:
-        return list(find_syntax_faults(path, read_text(path)))
+        return list(find_template_syntax_faults(path, read_text(path)))
     except DataError as error:
         return [error]
 
@@ -86,7 +86,7 @@ def workspace_templates(workspace: Workspace) -> dict[str, Path]:
     return {name: path for name, (_, path) in workspace.nearest_files("prompts", FOLDER).items()}
 
 
-def load_templates(suite: Suite) -> dict[str, Template]:
+def load_suite_templates_by_part(suite: Suite) -> dict[str, Template]:
     """Load the templates of the plan's wording by part ("" for the question), and that of its probe."""
     name, other_suites, ending = (
         suite.name_in_files,
@@ -147,13 +147,13 @@ def _load_split_and_unpublished_files(suite: Suite) -> tuple[Material, tuple[str
     """Load the split that is asked, and list which of its files are not the published ones."""
     # What was read to learn from makes no other split of this one.
     changed_before, suite.files.changed = suite.files.changed, []
-    loaded = _load_split(suite)
+    loaded = _load_split_or_suggest_available(suite)
     changed, suite.files.changed = suite.files.changed, changed_before
     own_files = tuple(changed) if suite.plan.split in suite.splits else ()
     return loaded, own_files or msgspec.UNSET
 
 
-def _load_split(suite: Suite) -> Material:
+def _load_split_or_suggest_available(suite: Suite) -> Material:
     """Load the split that is asked; the error of a missing split names all that are here."""
     try:
         return suite.load(suite.plan.split)
@@ -229,12 +229,12 @@ def _provider_name(suite: Suite, system: str) -> str:
 # The messages of a run.
 
 
-def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
+def generate_suite_dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
     """Yield a dialogue for each repetition of an item and its follow-ups, with the items that share a text in a row."""
     answer, encoder = suite.baseline_reply_function(target.name), encoders.find_encoder(suite, target.name)
     shots = [] if answer or encoder else _example_messages(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
-        for item in _sort_opening_items_by_document(suite):
+        for item in _opening_items_sorted_by_document(suite):
             coordinates = suite.coordinates(item, repetition)
             if encoder:
                 # An encoder is trained once the first reply of a repetition is asked for.
@@ -250,11 +250,11 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
                 yield _make_prompt_dialogue(suite, item, repetition, target.name, shots)
 
 
-def group_dialogues_by_text_with_factor(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
+def dialogues_grouped_by_text_and_factor(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
     """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
-    if not _has_items_with_long_texts(suite) and not suite.plan.shots:
+    if not _has_items_about_shared_texts(suite) and not suite.plan.shots:
         return None
-    groups = groupby(_sort_opening_items_by_document(suite) * suite.spec.repetitions, key=lambda item: item.document)
+    groups = groupby(_opening_items_sorted_by_document(suite) * suite.spec.repetitions, key=lambda item: item.document)
     dialogues = suite.dialogues(target)
     return (_make_dialogue_of_one_step(tuple(islice(dialogues, len(list(items))))) for _, items in groups), 1
 
@@ -264,12 +264,12 @@ def _make_dialogue_of_one_step(step: Call | tuple[Dialogue, ...]) -> Dialogue:
     yield step
 
 
-def _sort_opening_items_by_document(suite: Suite) -> list[Item]:
+def _opening_items_sorted_by_document(suite: Suite) -> list[Item]:
     """Return the items that begin a conversation, those about one text in a row."""
     return sorted((item for item in suite.material.items if not item.after), key=lambda item: item.document)
 
 
-def _has_items_with_long_texts(suite: Suite) -> bool:
+def _has_items_about_shared_texts(suite: Suite) -> bool:
     return any(item.document for item in suite.material.items)
 
 
@@ -297,14 +297,14 @@ def _make_prompt_dialogue(
         settings=settings,
         placeholder_reply=likely,
     )
-    if item.id not in suite.follow_ups:
+    if item.id not in suite.follow_ups_by_preceding_item_id:
         yield call
         return
     # What is asked next hangs on this reply, in a conversation of the item's own.
     own_conversation = f"{system}|{suite.name}|{suite.plan.split}|{item.document}|{item.id}|{repetition}"
     call = replace(call, conversation=own_conversation, mode="shared")
     reply = yield call
-    while follow_up := suite.follow_ups.get(item.id):
+    while follow_up := suite.follow_ups_by_preceding_item_id.get(item.id):
         item = follow_up
         call = call.follow_up(
             reply or NO_WORDS,
@@ -333,7 +333,7 @@ def _example_messages(suite: Suite) -> list[Message]:
         # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
         question = [replace(message, breakpoint=False) for message in suite.messages(item)]
         turns += [*question, Message("assistant", suite.gold_reply(item), "answer")]
-    if turns and not _has_items_with_long_texts(suite):
+    if turns and not _has_items_about_shared_texts(suite):
         # All before the last example's reply is the same for every item, and cached.
         turns[-2] = replace(turns[-2], breakpoint=True)
     return turns

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Words
 
 
-def _describe_baselines() -> Meanings:
+def _make_baseline_meanings() -> Meanings:
     trained = "learn from the suite's train split, most of them with scikit-learn (pip install 'genaipa[baselines]')"
     return Meanings(
         {
@@ -35,7 +35,7 @@ class BaselineSystem(CarriedReplySystem):
         form="baseline/NAME",
         about="baselines of the suites (run --suite); some need scikit-learn",
         builtin=baseline_names,
-        meanings=_describe_baselines,
+        meanings=_make_baseline_meanings,
         only="only the items of a suite; ask it with: genaipa run --suite NAME -s baseline/NAME",
         free=True,
         words="document",

@@ -8,7 +8,7 @@ from genaipa.errors import OptionError, UnknownNameError, UsageError
 from genaipa.plugins import load_object
 from genaipa.systems.plugins import load_user_class
 from genaipa.tasks.catalog import make_task_of_class
-from genaipa.tasks.request import parse_question_limit
+from genaipa.tasks.request import parse_question_range
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_class_paths
 
@@ -29,14 +29,14 @@ SHIPS = "ships"
 
 def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
     """Make the suite of a spec; an UnknownNameError or UsageError where there is none."""
-    target = _resolve_class_path(spec.task)
+    target = _resolve_suite_class_path(spec.task)
     if target in SUITES.values():
         suite: Task = load_object(target)(spec, workspace)
         return suite
     return make_task_of_class(target, spec, workspace)
 
 
-def _resolve_class_path(name: str) -> str:
+def _resolve_suite_class_path(name: str) -> str:
     """Return the module:Class of a suite by its name, or as it is given."""
     target = suite_class_paths().get(name, name)
     if ":" not in target:
@@ -45,7 +45,7 @@ def _resolve_class_path(name: str) -> str:
 
 
 def _load_suite_class(name: str) -> Any:
-    return load_object(SUITES[name]) if name in SUITES else load_user_class(_resolve_class_path(name))
+    return load_object(SUITES[name]) if name in SUITES else load_user_class(_resolve_suite_class_path(name))
 
 
 def make_suite_plan(request: RunRequest) -> SuitePlan:
@@ -54,7 +54,7 @@ def make_suite_plan(request: RunRequest) -> SuitePlan:
     wording, limit = options.get("wording") or ("1",), options.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
         raise OptionError("wording", f" {', '.join(wording)}: a suite uses a single wording: 1, 2 or 3.")
-    first, last = parse_question_limit(limit) or (1, 0)
+    first, last = parse_question_range(limit) or (1, 0)
     if first != 1:
         raise OptionError("limit", f" '{limit}': for a suite, give the number of items to draw, such as 10.")
     split = options.get("split") or suite_splits(request.task)[0]
@@ -70,11 +70,11 @@ def load_suite_classes() -> dict[str, type[Suite]]:
     return {name: suite for name, suite in classes.items() if issubclass(suite, Suite)}
 
 
-def list_suites() -> Iterator[dict[str, str]]:
+def iterate_suite_rows() -> Iterator[dict[str, str]]:
     """Yield a row for each suite: its name and title, splits, measures, the data to pull for it, and its question."""
     kinds: dict[str, Any] = {
         **load_suite_classes(),
-        **{name: _load_suite_class(name) for name in tasks_joining_suites()},
+        **{name: _load_suite_class(name) for name in titles_and_suites_of_joining_tasks()},
     }
     for name, kind in kinds.items():
         yield {
@@ -103,7 +103,7 @@ def data_sources_of_suites() -> dict[str, SuiteSource]:
     return {source.name: source for suite in load_suite_classes().values() for source in suite.data}
 
 
-def tasks_joining_suites() -> dict[str, tuple[str, tuple[str, ...]]]:
+def titles_and_suites_of_joining_tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return name → title and suites of every task that joins several."""
     classes = {name: _load_suite_class(name) for name in SUITES}
     return {name: (task.title, task.joins) for name, task in classes.items() if hasattr(task, "joins")}

@@ -10,7 +10,7 @@ from genaipa.errors import DataError, GenaipaError, name_suggestion
 from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors
 from genaipa.questions.sets import load_question_set
 from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, convert_to_findings
-from genaipa_suites.asking import PROBES, check_template, suite_templates, workspace_templates
+from genaipa_suites.asking import PROBES, list_template_syntax_errors, suite_templates, workspace_templates
 from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, unknown_category_errors
 from genaipa_suites.encoders.encoder import SETTINGS, TrainingSettings
@@ -57,8 +57,8 @@ def check_suite_files(workspace: Workspace) -> Checked:
             findings += reading.findings
             read |= reading.read
     folder_names = [*load_suite_classes(), Path(SETTINGS).parent.name]
-    findings += [_warn_of_unread_file(path, home, folder_names) for path in files if path not in read]
-    findings += _check_prompts(workspace)
+    findings += [_unread_file_warning(path, home, folder_names) for path in files if path not in read]
+    findings += _check_suite_prompts(workspace)
     return Checked(FOLDER, files, findings, {name: sizes for name, sizes in splits.items() if sizes})
 
 
@@ -97,7 +97,7 @@ class _SuiteFiles:
             split_files |= {path for path in self._files if split in _possible_splits_of_file(path)}
         elif split in self._suite.splits:
             changed = (path for path in suite.files.changed if suite.files.own_files[path] in split_files)
-            self.findings += [_warn_of_replaced_published_file(suite, path) for path in changed]
+            self.findings += [_replaced_published_file_warning(suite, path) for path in changed]
         self.read |= split_files
         return items
 
@@ -111,7 +111,7 @@ def _possible_splits_of_file(path: Path) -> set[str]:
     return names - {""}
 
 
-def _warn_of_replaced_published_file(suite: Suite, path: str) -> FileProblem:
+def _replaced_published_file_warning(suite: Suite, path: str) -> FileProblem:
     problem = (
         f"replaces the published {path} with a different file: runs on it use your own items, and no published rows "
         "can be compared with them. To use both files, rename yours."
@@ -119,7 +119,7 @@ def _warn_of_replaced_published_file(suite: Suite, path: str) -> FileProblem:
     return FileProblem(str(suite.files.own_files[path]), "", problem, "warning")
 
 
-def _warn_of_unread_file(path: Path, home: Path, folder_names: Iterable[str]) -> FileProblem:
+def _unread_file_warning(path: Path, home: Path, folder_names: Iterable[str]) -> FileProblem:
     inside = path.relative_to(home).parts
     if len(inside) > 1 and inside[0] in folder_names:
         problem = f"is not read: {inside[0]} has no file of that name, or the other files of its split are missing."
@@ -132,11 +132,11 @@ def _warn_of_unread_file(path: Path, home: Path, folder_names: Iterable[str]) ->
     return FileProblem(str(path), "", problem, "warning")
 
 
-def _check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
+def _check_suite_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield problems of templates that can't be rendered, and of templates that no suite has."""
     template_names = {*PROBES, *(name for suite in load_suite_classes().values() for name in suite_templates(suite))}
     for name, path in workspace_templates(workspace).items():
-        yield from convert_to_findings(check_template(path))
+        yield from convert_to_findings(list_template_syntax_errors(path))
         if name not in template_names:
             yield FileProblem(
                 str(path),

@@ -38,7 +38,7 @@ SHIPPED = Path(__file__).with_name("shipped")
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def data_folders(workspace: Workspace) -> Iterator[Path]:
+def workspace_and_shipped_data_folders(workspace: Workspace) -> Iterator[Path]:
     """Yield the folders with data of suites, nearest first: the workspace's, and the shipped one."""
     for layer, folder in workspace.layers:
         if layer != "pulled":
@@ -167,7 +167,7 @@ class DataFiles:
 
     def _find_own_or_shipped_file(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts
-        for folder in data_folders(self.workspace):
+        for folder in workspace_and_shipped_data_folders(self.workspace):
             for begin in range(len(parts)):
                 file = folder.joinpath(self.suite, *parts[begin:])
                 if file.is_file():
@@ -281,7 +281,9 @@ def load_crosswalk_and_category_names(workspace: Workspace) -> tuple[Crosswalk, 
 
     A DataError for a category that the question set `policy` does not have.
     """
-    path = next((file for folder in data_folders(workspace) if (file := folder / _NAME).is_file()), None)
+    path = next(
+        (file for folder in workspace_and_shipped_data_folders(workspace) if (file := folder / _NAME).is_file()), None
+    )
     if path is None:
         raise UsageError(f"{CROSSWALK} is missing; install genaipa again.")
     crosswalk, names = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories

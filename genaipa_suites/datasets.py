@@ -11,7 +11,7 @@ from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, shell_command
 from genaipa.workspace import cache_folder
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import data_sources_of_suites, load_suite_classes, tasks_joining_suites
+from genaipa_suites.catalog import data_sources_of_suites, load_suite_classes, titles_and_suites_of_joining_tasks
 from genaipa_suites.data import FOLDER
 from genaipa_suites.plan import SuitePlan, make_suite_spec
 
@@ -129,7 +129,9 @@ class JoinedData(SuiteData):
 
 def make_datasets_of_suites() -> dict[str, Dataset]:
     """Return name → data set of every suite, or of a task that joins several."""
-    joined = {name: JoinedData(name, *joined_task) for name, joined_task in tasks_joining_suites().items()}
+    joined = {
+        name: JoinedData(name, *joined_task) for name, joined_task in titles_and_suites_of_joining_tasks().items()
+    }
     return {**{name: SuiteData(source) for name, source in data_sources_of_suites().items()}, **joined}
 
 

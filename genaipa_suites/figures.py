@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.kinds import RunClosing
 from genaipa.tasks.catalog import make_task
-from genaipa.words import format_count, format_percent
+from genaipa.words import format_count, format_percent_by_item_count
 from genaipa_suites.catalog import suites_of_task
 from genaipa_suites.material import FAULTS, PART
 
@@ -70,7 +70,7 @@ def closing_lines_and_measure_values(workspace: Workspace, folder: RunFolder) ->
     for result in collect_measure_totals(workspace, folder):
         pairs = ((measure, result.mean_over_repetitions(measure)) for measure in result.suite.measures[:_FIRST])
         headings = [
-            f"{measure.heading} {format_percent(100 * value, len(result.suite.items))}"
+            f"{measure.heading} {format_percent_by_item_count(100 * value, len(result.suite.items))}"
             for measure, value in pairs
             if not math.isnan(value)
         ]

@@ -50,9 +50,9 @@ class _SuiteKind(Kind[SuitePlan]):
 
     def list_task_rows(self) -> Iterator[dict[str, str]]:
         """Return a row for each suite."""
-        from genaipa_suites.catalog import list_suites
+        from genaipa_suites.catalog import iterate_suite_rows
 
-        return list_suites()
+        return iterate_suite_rows()
 
     def is_redistributable(self, plan: SuitePlan) -> bool:
         """Tell whether the items are made up."""

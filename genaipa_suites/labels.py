@@ -21,7 +21,7 @@ from genaipa_suites.baseline import Baseline, learn_label_sets, learn_single_lab
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
 from genaipa_suites.material import ParsedReply
 from genaipa_suites.measure import Measure, f1, macro_f1, make_f1_precision_recall_measures, mean_recall, micro_f1
-from genaipa_suites.spans import count_matches
+from genaipa_suites.spans import count_right_predicted_and_gold
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class LabelSuite(Suite):
             cls.parts = {
                 "label": {
                     label_schema: make_f1_precision_recall_measures(
-                        partial(cls.count_label_matches, labels=(label_schema,)), "labels"
+                        partial(cls.count_right_predicted_gold_per_label, labels=(label_schema,)), "labels"
                     )
                     for label_schema in values
                 }
@@ -163,7 +163,7 @@ class LabelSuite(Suite):
         """Return the label's name, or the list of names."""
         return item.gold if self.many else self.labels.get(item.gold, item.gold)
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return the fault, or the type of error."""
         parsed = outcome.parsed
         if parsed.fault or not self.error_kinds or parsed.prediction in self.gold_labels(outcome.item):
@@ -171,12 +171,12 @@ class LabelSuite(Suite):
         return self.mistakes[parsed.prediction]
 
     @property
-    def group_measures(self) -> tuple[Measure, ...]:
+    def measures_for_item_groups(self) -> tuple[Measure, ...]:
         """The first two measures, without means over labels and items: items with one label lack the others."""
         return tuple(measure for measure in self.measures if measure.name not in ("macro_f1", "f1_samples"))[:2]
 
     @classmethod
-    def count_label_matches(cls, outcome: Outcome, labels: Sequence[Any] = ()) -> list[float]:
+    def count_right_predicted_gold_per_label(cls, outcome: Outcome, labels: Sequence[Any] = ()) -> list[float]:
         """Count (true positives, predicted, gold) of one value after another."""
         predicted, gold = cls.prediction_labels(outcome), cls.gold_labels(outcome.item)
         counts_by_label = (
@@ -187,7 +187,7 @@ class LabelSuite(Suite):
     @classmethod
     def _item_f1_and_count(cls, outcome: Outcome) -> tuple[float, float]:
         """Return (F1 of an item's labels, 1)."""
-        return f1(count_matches(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
+        return f1(count_right_predicted_and_gold(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
 
     @classmethod
     def _count_exactly_right(cls, outcome: Outcome) -> tuple[float, float]:
@@ -203,10 +203,10 @@ class LabelSuite(Suite):
                 "micro_f1",
                 "micro F1",
                 f"F1 over the labels of all {item_noun}, pooled.",
-                cls.count_label_matches,
+                cls.count_right_predicted_gold_per_label,
                 micro_f1,
             ),
-            Measure("macro_f1", "macro F1", macro, cls.count_label_matches, macro_f1),
+            Measure("macro_f1", "macro F1", macro, cls.count_right_predicted_gold_per_label, macro_f1),
             Measure(
                 "f1_samples",
                 "F1 by item",
@@ -220,7 +220,13 @@ class LabelSuite(Suite):
                 cls._count_exactly_right,
             ),
             Measure("accuracy", "accuracy", f"Share of {item_noun} with the right label.", cls._count_exactly_right),
-            Measure("balanced_accuracy", "balanced accuracy", balanced, cls.count_label_matches, mean_recall),
+            Measure(
+                "balanced_accuracy",
+                "balanced accuracy",
+                balanced,
+                cls.count_right_predicted_gold_per_label,
+                mean_recall,
+            ),
         )
 
     @classmethod

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.runs.selection import list_run_folders
-from genaipa.ui.results import list_sources
+from genaipa.runs.selection import list_run_folders_oldest_first
+from genaipa.ui.results import list_sources_of_readable_runs
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -19,7 +19,7 @@ from genaipa.ui.widgets import (
     ListRow,
     Text,
     cache_in_session,
-    number_columns,
+    number_column_heads,
     show_heading,
     show_long_table,
     show_notice,
@@ -30,7 +30,7 @@ from genaipa.ui.widgets import (
 )
 from genaipa_suites.material import FAULTS
 from genaipa_suites.probes import CONTINUATION
-from genaipa_suites.report.results import Board, Result, make_boards, read_results
+from genaipa_suites.report.results import Board, Result, group_results_into_boards, read_results_and_problems
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -49,14 +49,16 @@ _CHOSEN = "suites item"
 def show_page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
     show_page_header("Suites")
-    files = [(folder.name, folder.answers_path) for folder in list_run_folders(desk.workspace)]
+    files = [(folder.name, folder.answers_path) for folder in list_run_folders_oldest_first(desk.workspace)]
     stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
         suite_results, problem_texts = cache_in_session(
-            "suites results", stamp, lambda: read_results(desk.workspace, list_sources(desk))
+            "suites results",
+            stamp,
+            lambda: read_results_and_problems(desk.workspace, list_sources_of_readable_runs(desk)),
         )
     show_problems("suites problems", problem_texts)
-    result_boards = make_boards(suite_results)
+    result_boards = group_results_into_boards(suite_results)
     if not result_boards:
         show_notice(
             "suites none",
@@ -72,7 +74,7 @@ def show_page(desk: Desk, _user: User) -> None:
     about = board.suite.about
     show_texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
     result = _show_systems_and_return_chosen(board)
-    _show_groups(board, result)
+    _show_scores_by_group(board, result)
     _show_items(board, result)
 
 
@@ -97,7 +99,7 @@ def _show_systems_and_return_chosen(board: Board) -> Result:
         for label in [_system_label(board, candidate)]
         for faults in [", ".join(f"{number:,} {fault}" for fault, number in candidate.faults.items() if number)]
     ]
-    columns = ["system", *number_columns(*(measure.heading for measure in measures)), "faults (scored 0)"]
+    columns = ["system", *number_column_heads(*(measure.heading for measure in measures)), "faults (scored 0)"]
     show_table(
         "suites systems",
         "Scores of the systems, per cent",
@@ -117,14 +119,14 @@ def _system_label(board: Board, result: Result) -> str:
     return f"{result.system} ({result.asking_text})" if is_repeated and result.asking_text else result.system
 
 
-def _show_groups(board: Board, result: Result) -> None:
+def _show_scores_by_group(board: Board, result: Result) -> None:
     """Show the main measure by the groups of a breakdown; a row leads to its items."""
     names = list(dict.fromkeys(name for item in board.suite.material.items for name in item.groups))
     if not names:
         return
     show_heading("By group")
     name = st.radio("Break down by", names, horizontal=True, key="suites breakdown")
-    measure = board.suite.group_measures[0]
+    measure = board.suite.measures_for_item_groups[0]
     groups: dict[str, list[Outcome]] = {}
     for outcome in result.outcomes:
         for group in outcome.item.groups.get(name, ()):
@@ -143,7 +145,7 @@ def _show_groups(board: Board, result: Result) -> None:
     selected = st.session_state.get("suites group", "")
     show_table(
         "suites groups", f"{measure.heading} of {_system_label(board, result)} by {name}",
-        [name, *number_columns("items", measure.heading)], rows, chosen=selected,
+        [name, *number_column_heads("items", measure.heading)], rows, chosen=selected,
         choose=_make_session_setter("suites group"),
     )  # fmt: skip
 
@@ -158,9 +160,9 @@ def _show_items(board: Board, result: Result) -> None:
     by_key = {outcome.key: outcome for outcome in outcomes}
     measure = board.suite.item_measure
     show_long_table(
-        "suites items", "Items", ["item", "asked", "gold", "prediction", *number_columns(measure.heading), "why"],
-        outcomes, lambda outcome: _item_row(board, outcome, measure),
-        chosen=st.session_state.get(_CHOSEN, ""), choose=_make_session_setter(_CHOSEN),
+        "suites items", "Items", ["item", "asked", "gold", "prediction", *number_column_heads(measure.heading),
+        "why"], outcomes, lambda outcome: _item_row(board, outcome, measure), chosen=st.session_state.get(_CHOSEN, ""),
+        choose=_make_session_setter(_CHOSEN),
     )  # fmt: skip
     selected = by_key.get(st.session_state.get(_CHOSEN, ""))
     if selected is None:
@@ -196,7 +198,11 @@ def _right_wrong_and_error_kinds(board: Board, outcome: Outcome, measure: Measur
 
 def _failure_reason(board: Board, outcome: Outcome) -> str:
     # A continuation has no errors of its suite's kinds.
-    return outcome.parsed.fault if board.suite.plan.probe == CONTINUATION else board.suite.failure_reason(outcome)
+    return (
+        outcome.parsed.fault
+        if board.suite.plan.probe == CONTINUATION
+        else board.suite.summarize_fault_or_error(outcome)
+    )
 
 
 def _readable_prediction(board: Board, outcome: Outcome) -> Any:
@@ -267,8 +273,8 @@ def _summarize_value(value: Any) -> str:
     return line if len(line) <= _SHORT else f"{line[:_SHORT]} …"
 
 
-def _format_percent(value: float) -> str:
-    return f"{100 * value:.1f}" if value == value else "-"  # noqa: PLR0124 - NaN
+def _format_percent(share: float) -> str:
+    return f"{100 * share:.1f}" if share == share else "-"  # noqa: PLR0124 - NaN
 
 
 def _make_session_setter(name: str) -> Any:

@@ -86,7 +86,7 @@ def _make_continuation_items(material: Material) -> Material:
     return Material(tuple(texts.values()))
 
 
-def _count_longest_continued_run(outcome: Outcome) -> tuple[float, float]:
+def _count_continued_run_and_all_words(outcome: Outcome) -> tuple[float, float]:
     """Return (words of the longest run of the true continuation that the reply has, words of that continuation)."""
     continuation, reply = _split_words(str(outcome.item.gold)), _split_words(str(outcome.parsed.prediction or ""))
     match = difflib.SequenceMatcher(None, continuation, reply, autojunk=False).find_longest_match()
@@ -102,7 +102,7 @@ CONTINUED = Measure(
     "continued verbatim",
     "Longest run of words of the true continuation that the reply has, as a share of the continuation's words. "
     "Case and punctuation are ignored; a few words in a row may match by chance.",
-    _count_longest_continued_run,
+    _count_continued_run_and_all_words,
 )
 """The one measure of a run with `continuation`: the suite's own are of other replies."""
 

@@ -3,10 +3,11 @@
 Shared by suites that ask for spans as texts and are scored on tokens (PolicyIE, PI-Extract). One layer at a time:
 
     place_texts(tokens, texts)          # [(2, 4), None, …]: the tokens that each text stands on; None for nowhere
-    bio_tags([Span(2, 4, "SHARE")], 9)  # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
+    bio_tags_of_disjoint_spans([Span(2, 4, "SHARE")], 9)  # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
     spans_from_tags(tags)               # the spans of gold or predicted tags, as seqeval's default mode finds them
-    count_matches(predicted, gold)      # (true positives, predicted, gold): add these up, and `measure.f1` is micro F1
-    count_matches_by_label(predicted, gold)  # label → such counts: `measure.macro_f1` of them over the labels
+    count_right_predicted_and_gold(predicted, gold)      # (true positives, predicted, gold): add these up, and
+    `measure.f1` is micro F1 count_right_predicted_gold_by_label(predicted, gold)  # label → such counts:
+    `measure.macro_f1` of them over the labels
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Span(NamedTuple):
     label: str
 
 
-def normalize_blanks_quotes_and_dashes(text: str) -> str:
+def drop_blanks_unify_quotes_and_dashes(text: str) -> str:
     """Return a text without blanks, its quotation marks and dashes unified: the ways in which copies by hand differ."""
     return "".join(text.split()).translate(_SAME)
 
@@ -49,10 +50,10 @@ def locate_texts_in_tokens(
     The texts are taken in their order, which should be that of appearance: each has the first place after the one
     before it, or, where there is none, the first in the whole sentence. No token is used twice, so that a text named
     twice has two places. A text begins and ends with a token; letters have to be the same, case included
-    (`normalize_blanks_quotes_and_dashes` says what may differ). `first_tokens` are the first tokens of those texts for
+    (`drop_blanks_unify_quotes_and_dashes` says what may differ). `first_tokens` are the first tokens of those texts for
     which they are known.
     """
-    folded_tokens = [normalize_blanks_quotes_and_dashes(token) for token in tokens]
+    folded_tokens = [drop_blanks_unify_quotes_and_dashes(token) for token in tokens]
     whole = "".join(folded_tokens)
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -67,7 +68,7 @@ def locate_texts_in_tokens(
     for text, first in zip(texts, first_tokens or [None] * len(texts), strict=True):
         candidates = [
             position
-            for position in _find_text_at_token_borders(whole, normalize_blanks_quotes_and_dashes(text), begins, ends)
+            for position in _find_text_at_token_borders(whole, drop_blanks_unify_quotes_and_dashes(text), begins, ends)
             if used.isdisjoint(range(*position))
         ]
         later_candidates = (position for position in candidates if position[0] >= last_end)
@@ -92,7 +93,7 @@ def _find_text_at_token_borders(
     return matches
 
 
-def bio_tags(spans: Iterable[Span], length: int) -> list[str]:
+def bio_tags_of_disjoint_spans(spans: Iterable[Span], length: int) -> list[str]:
     """Return BIO tags of spans, no two sharing a token, for a sentence of `length` tokens; a ValueError otherwise."""
     tags = ["O"] * length
     for start, end, label in spans:
@@ -123,17 +124,17 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     return spans
 
 
-def count_matches(predicted: Collection[Hashable], gold: Collection[Hashable]) -> Counts:
+def count_right_predicted_and_gold(predicted: Collection[Hashable], gold: Collection[Hashable]) -> Counts:
     """Count (true positives, predicted, gold) of one sentence; repetitions are right as often as they are gold."""
     right = Counter(predicted) & Counter(gold)
     return right.total(), len(predicted), len(gold)
 
 
-def count_matches_by_label(predicted: Collection[Span], gold: Collection[Span]) -> dict[str, Counts]:
+def count_right_predicted_gold_by_label(predicted: Collection[Span], gold: Collection[Span]) -> dict[str, Counts]:
     """Return label → (true positives, predicted, gold) of one sentence, for labels that are predicted or gold in it."""
     labels = sorted({span.label for span in (*predicted, *gold)})
     return {
-        label: count_matches(
+        label: count_right_predicted_and_gold(
             [span for span in predicted if span.label == label], [span for span in gold if span.label == label]
         )
         for label in labels

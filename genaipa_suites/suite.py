@@ -23,9 +23,9 @@ from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
 from genaipa.systems.provider import find_provider
 from genaipa.tasks.base import Task, TaskReading
-from genaipa.tasks.json_reply import extract_json_or_flaw, find_last_json_that_fits
+from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw, find_last_json_that_fits
 from genaipa_suites import asking, probes
-from genaipa_suites.asking import load_templates
+from genaipa_suites.asking import load_suite_templates_by_part
 from genaipa_suites.baseline import PREFIX, Baseline
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders import encoder as encoders
@@ -205,7 +205,7 @@ class Suite(Task):
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """Count an outcome's errors by type (one of `error_kinds`); types without any are absent."""
-        reason = self.failure_reason(outcome)
+        reason = self.summarize_fault_or_error(outcome)
         return {reason: 1} if reason in self.error_kinds else {}
 
     @property
@@ -214,11 +214,11 @@ class Suite(Task):
         return self.measures[0]
 
     @property
-    def group_measures(self) -> tuple[Measure, ...]:
+    def measures_for_item_groups(self) -> tuple[Measure, ...]:
         """The measures of groups of items, the main one first; no means over labels: a group has only some."""
         return self.measures[:2]
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return the reason of an outcome's score in a few words: a fault, a type of error, or nothing."""
         return outcome.parsed.fault
 
@@ -245,7 +245,7 @@ class Suite(Task):
         return {item.id: item for item in self.material.items}
 
     @cached_property
-    def follow_ups(self) -> dict[str, Item]:
+    def follow_ups_by_preceding_item_id(self) -> dict[str, Item]:
         """The items that are asked after another one in its conversation, by the id of that one."""
         return {item.after: item for item in self.material.items if item.after}
 
@@ -271,7 +271,7 @@ class Suite(Task):
     @cached_property
     def templates(self) -> Mapping[str, Template]:
         """The templates of the plan's wording by part, and that of its probe."""
-        return load_templates(self)
+        return load_suite_templates_by_part(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -309,11 +309,11 @@ class Suite(Task):
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield a dialogue for each item and repetition, with the items that share a text in a row."""
-        return asking.dialogues(self, target)
+        return asking.generate_suite_dialogues(self, target)
 
     def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues that each ask all items about one text, or after the same examples."""
-        return asking.group_dialogues_by_text_with_factor(self, target) or super().sample_dialogues_and_factor(target)
+        return asking.dialogues_grouped_by_text_and_factor(self, target) or super().sample_dialogues_and_factor(target)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """Return the coordinates of an item's record."""
@@ -331,12 +331,12 @@ class Suite(Task):
     def baseline_reply_function(self, system: str) -> Callable[[Item], str] | None:
         """Return the function that replies for a baseline, made once; None for any other system."""
         baseline = next((candidate for candidate in self.baselines if PREFIX + candidate.name == system), None)
-        if baseline and system not in self._baseline_replies:
-            self._baseline_replies[system] = baseline.make(self)
-        return self._baseline_replies.get(system)
+        if baseline and system not in self._baseline_reply_function_cache:
+            self._baseline_reply_function_cache[system] = baseline.make(self)
+        return self._baseline_reply_function_cache.get(system)
 
     @cached_property
-    def _baseline_replies(self) -> dict[str, Callable[[Item], str]]:
+    def _baseline_reply_function_cache(self) -> dict[str, Callable[[Item], str]]:
         return {}
 
     def read(self, call: Call, reply: str) -> TaskReading:
@@ -360,7 +360,7 @@ class Suite(Task):
             return ParsedReply(reply)
         if status in _STATUS:
             return ParsedReply(fault=_STATUS[status])
-        text, problem = extract_json_or_flaw(reply, self.schema)
+        text, problem = extract_json_or_reply_and_flaw(reply, self.schema)
         if problem and not (text := find_last_json_that_fits(reply, self.schema)):
             return ParsedReply(fault=UNPARSABLE)
         try:

@@ -73,7 +73,7 @@ class SectionChange:
     after: Section | None
 
     @property
-    def heading(self) -> str:
+    def heading_or_both_if_renamed(self) -> str:
         """The heading, of both versions where they differ: "9 Retention → 10 Retention"."""
         headings = [
             " ".join(filter(None, (section.number, section.title))) or section.label
@@ -94,7 +94,7 @@ class DocumentChanges:
     def section_changes(self) -> tuple[SectionChange, ...]:
         """Every section of either version once, in the order of the later; one that is gone, in its old place."""
         old, new = self._old, self._new
-        partner = _align_sections(old, new)
+        partner = _map_new_sections_to_old(old, new)
         moved = _find_moved_sections(partner)
         changes: list[SectionChange] = []
         gone = iter(sorted(set(range(len(old.sections))) - set(partner.values())))
@@ -172,7 +172,7 @@ class VersionSections:
             self.keys.append(tuple(map(normalize_text_to_words, split_sentences(body))))
         self.titles = [normalize_text_to_words(section.title) for section in self.sections]
 
-    def distinctive_sentences(self, position: int) -> tuple[str, ...]:
+    def sentences_if_long_enough(self, position: int) -> tuple[str, ...]:
         """Return the sentences of a section that tell it by themselves; empty if they are short."""
         return self.keys[position] if sum(map(len, self.keys[position])) >= _TELLING else ()
 
@@ -189,24 +189,26 @@ def _load_version_sections(document: Document) -> VersionSections:
     return _latest[document.digest]
 
 
-def _align_sections(old: VersionSections, new: VersionSections) -> dict[int, int]:
+def _map_new_sections_to_old(old: VersionSections, new: VersionSections) -> dict[int, int]:
     """Place of a section in the later version → its place in the earlier one, if it is in both."""
     partners: dict[int, int] = {}
-    _pair_equal_sections(
+    _add_pairs_of_sections_with_equal_keys(
         old, new, partners, lambda version, place: version.keys[place] and (version.keys[place], version.titles[place])
     )
-    _pair_equal_sections(old, new, partners, lambda version, place: version.distinctive_sentences(place))
-    _pair_equal_sections(
+    _add_pairs_of_sections_with_equal_keys(
+        old, new, partners, lambda version, place: version.sentences_if_long_enough(place)
+    )
+    _add_pairs_of_sections_with_equal_keys(
         old, new, partners, lambda version, place: (version.sections[place].number, version.titles[place])
     )
-    for share, after, before in sorted(_find_similar_sections(old, new, partners), reverse=True):
+    for share, after, before in sorted(_iterate_similarity_new_and_old_places(old, new, partners), reverse=True):
         if share >= _ALIKE and after not in partners and before not in partners.values():
             partners[after] = before
-    _pair_equal_sections(old, new, partners, lambda version, place: version.titles[place])
+    _add_pairs_of_sections_with_equal_keys(old, new, partners, lambda version, place: version.titles[place])
     return partners
 
 
-def _pair_equal_sections(
+def _add_pairs_of_sections_with_equal_keys(
     old: VersionSections,
     new: VersionSections,
     partners: dict[int, int],
@@ -227,7 +229,7 @@ _TELLING = 40
 """Letters of a body that tell a section by themselves: many end in the same short sentence."""
 
 
-def _find_similar_sections(
+def _iterate_similarity_new_and_old_places(
     old: VersionSections, new: VersionSections, partners: dict[int, int]
 ) -> Iterator[tuple[float, int, int]]:
     """Yield, for sections that have no partner yet, the share of sentences in common, and their places."""

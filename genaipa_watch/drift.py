@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_explanation, add_next_steps, print_caveat, print_json, show, show_table
+from genaipa.cli.terminal.console import (
+    print_caveat_unless_quiet,
+    print_json,
+    queue_explanation,
+    queue_next_steps,
+    show,
+    show_table_and_queue_note,
+)
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
 from genaipa.cli.terminal.selection import print_study_slice_problems
 from genaipa.errors import UsageError, clip, shell_command
@@ -43,7 +50,7 @@ def drift(
     from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_sources_by_name
     from genaipa_watch.over_time import (
         find_answers_judged_again,
-        find_quality_loss,
+        find_loss_on_latest_scored_occasion,
         tabulate_changes_since_first_occasion,
     )
 
@@ -59,7 +66,7 @@ def drift(
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
         show(f"{clip(system)} has not yet been asked the same questions on two days, so there is nothing to compare.")
-        add_next_steps("Next: on another day, repeat the run with --new")
+        queue_next_steps("Next: on another day, repeat the run with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(
@@ -68,9 +75,9 @@ def drift(
     ((name, days),) = occasions_by_system.items()
     study = gather_study_with_stored_scores(workspace, [source for source in sources if name in source.systems])
     changes = tabulate_changes_since_first_occasion(
-        study.make_tidy_table(), occasions_by_system, find_answers_judged_again(study), study.languages
+        study.make_tidy_table(), occasions_by_system, find_answers_judged_again(study), study.document_languages
     )
-    lost = find_quality_loss(changes)
+    lost = find_loss_on_latest_scored_occasion(changes)
     failed = lost.fails_gate(gate)
     if output is not None:
         with open_output(output, force=force) as file:
@@ -82,11 +89,11 @@ def drift(
         )
     else:
         _print_latest_changes(name, days, changes, lost, gated=gate is not None)
-        add_explanation(*study.problems)
+        queue_explanation(*study.problems)
         if output is not None:
             show(f"Every occasion: {output}")
         else:
-            add_next_steps(f"Next: {shell_command('genaipa', 'report' if lost.by else 'score', name)}")
+            queue_next_steps(f"Next: {shell_command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
 
@@ -102,30 +109,30 @@ def _print_latest_changes(system: str, days: list[Occasion], changes: Table, los
     show(f"{system}: {days[-1].day} compared with {days[0].day}, {format_count(len(days), 'occasion')}{changed}")
     latest = changes.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
     dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
-    show_table(replace(changes, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
+    show_table_and_queue_note(replace(changes, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
     by_other_people = {*changes.data.loc[changes.data["meaning"] == OTHER_PEOPLE, "occasion"]}
     if not lost.by:
         too_few = {"M_all", "M_all (judge)"} & {*changes.data["measure"]}
         why = "Too few questions were scored on two days" if too_few else "Nobody scored answers from two days"
         why = "Different people scored the first day and the later days" if by_other_people else why
-        print_caveat(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
+        print_caveat_unless_quiet(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
     elif lost.day != days[-1].day:
         reason = (
             "was scored by people other than those who scored the first day"
             if days[-1].day in by_other_people
             else "has too few"
         )
-        print_caveat(
+        print_caveat_unless_quiet(
             f"Quality is from {lost.day}, the latest occasion with comparable scores; {days[-1].day} {reason}."
         )
     watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
     if lost.points and len(watched):
-        print_caveat(
+        print_caveat_unless_quiet(
             f"{lost.by}, which alone decides the gate, is lower by {lost.points:.1f} points: not significant among all "
             f"of these tests, but significant among the tests of {lost.by} alone."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):
-        print_caveat(
+        print_caveat_unless_quiet(
             f"The judge itself scores {abs(row['difference']):.1f} points {row['meaning']} than on the first day."
         )

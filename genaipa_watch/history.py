@@ -66,7 +66,7 @@ class VersionHistory:
     left_out: dict[OmissionReason, int]
 
     @property
-    def version_count(self) -> int:
+    def version_count_with_left_out(self) -> int:
         """The number of versions that the repository has."""
         return len(self.versions) + sum(self.left_out.values())
 
@@ -91,7 +91,7 @@ def read_version_history(repository: Path, path: str) -> VersionHistory:
         near = closest(path, files)
         hint = f"; did you mean --path {near!r}?" if near else "; to list its files: git ls-tree -r --name-only HEAD"
         raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
-    return _select_distinct_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
+    return _select_distinct_usable_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
 
 
 def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> bytes:
@@ -132,7 +132,7 @@ def _read_blobs(repository: Path, blobs: list[str]) -> list[str]:
     for blob in readable:
         begin = contents.index(b"\n", at) + 1
         at = begin + int(sizes[blob]) + 1
-        texts[blob] = _decode_document_text(contents[begin : at - 1])
+        texts[blob] = _decode_utf8_text_or_empty(contents[begin : at - 1])
     return [texts[blob] for blob in blobs]
 
 
@@ -140,7 +140,7 @@ def _encode_blob_ids(blobs: Iterable[str]) -> bytes:
     return "".join(f"{blob}\n" for blob in blobs).encode()
 
 
-def _decode_document_text(content: bytes) -> str:
+def _decode_utf8_text_or_empty(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -148,7 +148,7 @@ def _decode_document_text(content: bytes) -> str:
     return "" if "\0" in text or len(text) > LONGEST else text
 
 
-def _select_distinct_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
+def _select_distinct_usable_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
     words = [normalize_text_to_words(PlainReading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = detect_language_code(texts[usual])

@@ -20,11 +20,11 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, model_family
 from genaipa.reports.analysts import note_confounded_analysts
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import number_documents, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, significant_loss_in_points
-from genaipa.reports.recognition import Rule, describe_rule_accuracy, language_codes_of_documents
+from genaipa.reports.recognition import Rule, describe_rule_accuracy, document_language_codes_or_english
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import find_occasions_of_most_repeated_plan
@@ -73,7 +73,7 @@ _SCORED: tuple[Measure, ...] = ("M_all", "M_all (judge)", "judge again")
 def tabulate_changes_since_first_occasion(
     frame: pd.DataFrame,
     occasions_by_system: dict[str, list[Occasion]],
-    anchors: pd.DataFrame | None = None,
+    answers_judged_again: pd.DataFrame | None = None,
     languages: Mapping[str, str] | None = None,
 ) -> Table:
     """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
@@ -83,7 +83,7 @@ def tabulate_changes_since_first_occasion(
     """
     rows: list[dict[str, Any]] = []
     for system, days in occasions_by_system.items():
-        answers = _select_answers_with_measures(frame, system, days, anchors)
+        answers = _select_answers_with_measures(frame, system, days, answers_judged_again)
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
                 other_scorers = _find_days_of_other_scorers(frame, system, days) if measure == "M_all" else []
@@ -102,7 +102,7 @@ def tabulate_changes_since_first_occasion(
         "two replies of the first occasion agree, so it needs repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
-            f" {describe_rule_accuracy(rule, language_codes_of_documents(frame, languages)).rstrip()}"
+            f" {describe_rule_accuracy(rule, document_language_codes_or_english(frame, languages)).rstrip()}"
             for name, rule in _BY_RULES.items()
             if name in set(data["measure"])
         ),
@@ -121,7 +121,7 @@ def _add_adjusted_p_and_meanings(data: pd.DataFrame) -> pd.DataFrame:
     """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
     adjusted = adjust_p_by_holm(list(data["p"].astype("float64")))
     meanings = [
-        meaning if isinstance(meaning, str) else _name_meaning_of_difference(difference, p)
+        meaning if isinstance(meaning, str) else _classify_difference_by_significance(difference, p)
         for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
     ]
     return data.assign(p_holm=adjusted, meaning=meanings)
@@ -150,7 +150,7 @@ def find_answers_judged_again(study: Study) -> pd.DataFrame:
 
 
 def _select_answers_with_measures(
-    frame: pd.DataFrame, system: str, days: Sequence[Occasion], anchors: pd.DataFrame | None = None
+    frame: pd.DataFrame, system: str, days: Sequence[Occasion], answers_judged_again: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Select the system's answers on these occasions, a row each, with a column for every measure that is known."""
     day = {run: occasion.day for occasion in days for run in occasion.runs}
@@ -178,18 +178,18 @@ def _select_answers_with_measures(
         .assign(served=answers["model"].astype(str), reply=answers["answer"].astype(object).where(came), **measures)
     )
     table["occasion"] = [day[str(run)] for run, _ in table.index]
-    table["same words"] = _percent_equal_to_first_replies(table, days[0].day)
-    if anchors is None or anchors.empty:
+    table["same words"] = _percent_of_first_replies_equal_to_each(table, days[0].day)
+    if answers_judged_again is None or answers_judged_again.empty:
         return table.reset_index(drop=True)
     first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == days[0].day]
-    judged = first_answers[[*_CELL, "answer"]].merge(anchors, on="answer")
+    judged = first_answers[[*_CELL, "answer"]].merge(answers_judged_again, on="answer")
     before = judged.assign(occasion=days[0].day).rename(columns={"then": "judge again"})
     after = judged.rename(columns={"day": "occasion", "now": "judge again"})
     judge_changes = pd.concat([before, after])[[*_CELL, "occasion", "judge again"]]
     return pd.concat([table, judge_changes.assign(served="")], ignore_index=True)
 
 
-def _percent_equal_to_first_replies(answers: pd.DataFrame, first_occasion: str) -> pd.Series[Any]:
+def _percent_of_first_replies_equal_to_each(answers: pd.DataFrame, first_occasion: str) -> pd.Series[Any]:
     """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
     began = (answers["occasion"] == first_occasion) & answers["reply"].notna()
@@ -246,7 +246,7 @@ def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Meas
         replies.groupby(_CELL).ngroup(),
         later,
         number_labels(replies["question"])[0],
-        number_documents(replies["document"]),
+        document_numbers_or_minus_one(replies["document"]),
         share=share,
         text_labels=number_labels(replies["reply"])[0] if measure == "same words" else None,
         largest=M_ALL_WIDTH if measure in _SCORED else math.inf,
@@ -256,7 +256,7 @@ def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Meas
     return {"n": change.questions, **ends, "p": change.p}
 
 
-def _name_meaning_of_difference(difference: float, p: float) -> str:
+def _classify_difference_by_significance(difference: float, p: float) -> str:
     if math.isnan(p):
         return "too few questions to test"
     if p >= SIGNIFICANT:
@@ -264,7 +264,7 @@ def _name_meaning_of_difference(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def find_quality_loss(changes: Table) -> Loss:
+def find_loss_on_latest_scored_occasion(changes: Table) -> Loss:
     """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
 
     It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
@@ -294,7 +294,7 @@ class OverTimeChapter(ChapterMaker):
         if not systems:
             return None
         table = tabulate_changes_since_first_occasion(
-            study.make_tidy_table(), systems, find_answers_judged_again(study), study.languages
+            study.make_tidy_table(), systems, find_answers_judged_again(study), study.document_languages
         )
         days = ", ".join(
             f"{system} on {len(occasions_of_system)} days" for system, occasions_of_system in systems.items()
@@ -349,7 +349,7 @@ def _draw_change_panels(data: pd.DataFrame, scope: Scope) -> Canvas:
         for system, rows in data[data["measure"] == measure].groupby("system", observed=True, sort=False):
             _draw_system_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
-        axes.set_xticks(_number_days(ticks), ticks)
+        axes.set_xticks(_convert_days_to_ordinals(ticks), ticks)
     style.remove_unused_and_list_lowest_axes(panels, len(measures))
     names = style.last_part_labels(dict.fromkeys(data["system"]))
     style.draw_legend(
@@ -358,14 +358,14 @@ def _draw_change_panels(data: pd.DataFrame, scope: Scope) -> Canvas:
     return canvas
 
 
-def _number_days(days: Iterable[str]) -> list[int]:
+def _convert_days_to_ordinals(days: Iterable[str]) -> list[int]:
     """Return days as numbers, so that months without an occasion are as long as others."""
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
 def _draw_system_line(axes: Any, rows: pd.DataFrame, marker_style: dict[str, Any]) -> None:
     """Draw one system's differences, day by day."""
-    days = _number_days(rows["occasion"])
+    days = _convert_days_to_ordinals(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)
     ends = rows[["low", "high"]].to_numpy(dtype=float)
     reach = np.abs(np.where(np.isnan(ends), values[:, None], ends) - values[:, None]).T

@@ -25,11 +25,11 @@ def make_changes_page(changes: DocumentChanges, carried: CarriedAnswers | None) 
         version=genaipa.__version__,
         counts=changes.section_counts_by_state,
         answers=_list_outdated_answers(carried) if carried else [],
-        holding=len(carried.list_questions("holds")) if carried else 0,
+        holding=len(carried.list_question_ids_in_state("holds")) if carried else 0,
         sections=[
             {
                 "state": change.state,
-                "heading": change.heading,
+                "heading": change.heading_or_both_if_renamed,
                 "pieces": mark_changed_words(
                     _read_section_body(changes.before, change.before), _read_section_body(changes.after, change.after)
                 ),
@@ -37,7 +37,7 @@ def make_changes_page(changes: DocumentChanges, carried: CarriedAnswers | None) 
             for change in changes.section_changes
             if change.state not in UNCHANGED
         ],
-        moved=[change.heading for change in changes.section_changes if change.state == "moved"],
+        moved=[change.heading_or_both_if_renamed for change in changes.section_changes if change.state == "moved"],
     )
 
 
@@ -57,7 +57,7 @@ def _list_outdated_answers(carried: CarriedAnswers) -> list[dict[str, Any]]:
             "question": answer.question,
             "asked": carried.question_set.question_text(answer.question, "original", carried.changes.after.company),
             "state": _WORDS[answer.state],
-            "sections": list(dict.fromkeys(change.heading for change in answer.touched)),
+            "sections": list(dict.fromkeys(change.heading_or_both_if_renamed for change in answer.touched)),
             "points": [point.text for point in answer.answer.points if point.id in answer.points],
             "answer": answer.answer.answer,
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, show
+from genaipa.cli.terminal.console import print_json, print_table, queue_next_steps, show
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
 from genaipa.errors import UsageError, clip, shell_command
 from genaipa.words import format_count
@@ -42,17 +42,19 @@ def history(
     differs becomes a document NAME.DATE. The companies keep the rights to their texts.
     """
     from genaipa.policies.adding import check_document_and_company_name
-    from genaipa.policies.companies import company_from_document_name, is_generic_name
+    from genaipa.policies.companies import is_generic_name, name_as_company_or_placeholder
     from genaipa_watch.history import REASONS, read_version_history
 
     workspace = current_workspace()
     if "workspace" not in dict(workspace.layers):
         raise UsageError("there is no workspace here for the versions; create one with: genaipa init DIR")
     folder = PurePosixPath(path).parent.name
-    company = company or (company_from_document_name(name) if is_generic_name(folder) else folder)
+    company = company or (name_as_company_or_placeholder(name) if is_generic_name(folder) else folder)
     check_document_and_company_name(name, company)
     versions = read_version_history(repository, path)
-    added = _add_versions(workspace, versions.versions, name=name, company=company, source=path, replace=replace)
+    added = _write_new_versions_and_list_names(
+        workspace, versions.versions, name=name, company=company, source=path, replace=replace
+    )
     if json:
         print_json(
             {
@@ -63,17 +65,17 @@ def history(
         )
         return
     show(
-        f"{format_count(versions.version_count, 'version')} of {path}: {len(versions.versions)} differ, "
+        f"{format_count(versions.version_count_with_left_out, 'version')} of {path}: {len(versions.versions)} differ, "
         f"{len(added)} added."
     )
     for reason, count in versions.left_out.items():
         show(f"  {count:>4} {REASONS[reason]}")
     names = [f"{name}.{version.date}" for version in versions.versions]
     if len(names) > 1:
-        add_next_steps(f"Next: {shell_command('genaipa', 'policies', 'diff', names[0], names[-1])}")
+        queue_next_steps(f"Next: {shell_command('genaipa', 'policies', 'diff', names[0], names[-1])}")
 
 
-def _add_versions(
+def _write_new_versions_and_list_names(
     workspace: Workspace, versions: tuple[Version, ...], *, name: str, company: str, source: str, replace: bool
 ) -> list[str]:
     """Write the versions that are not there yet, and return their names."""
@@ -130,7 +132,9 @@ def diff(
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.section_counts_by_state.items()))
     rows = [
-        (change.state, clip(change.heading, 70)) for change in changes.section_changes if change.state != "unchanged"
+        (change.state, clip(change.heading_or_both_if_renamed, 70))
+        for change in changes.section_changes
+        if change.state != "unchanged"
     ]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
@@ -140,9 +144,9 @@ def diff(
     if output is not None:
         show(f"Written: {output}")
     elif carried and not changes.has_same_words:
-        add_next_steps("Next: " + shell_command("genaipa", "policies", "carry", before, after))
+        queue_next_steps("Next: " + shell_command("genaipa", "policies", "carry", before, after))
     elif rows:
-        add_next_steps(
+        queue_next_steps(
             "Every changed word: " + shell_command("genaipa", "policies", "diff", before, after, "-o", "diff.html")
         )
 
@@ -173,10 +177,10 @@ def carry(
         carried.question_set,
         day,
         carried.make_annotations(day),
-        carried.format_earlier_answers(),
+        carried.format_earlier_answers_with_changes(),
     )
     path = write_new_annotations_file(workspace, after, text)
-    holding = len(carried.list_questions("holds"))
+    holding = len(carried.list_question_ids_in_state("holds"))
     remaining = format_count(len(carried.question_set.questions) - holding, "question")
     show(f"{path} keeps {format_count(holding, 'answer')} and leaves {remaining} to answer. {CHECK}")
 
@@ -211,7 +215,7 @@ def carry_annotated_answers(workspace: Workspace, changes: DocumentChanges) -> C
 
 def _print_which_annotations_hold(carried: CarriedAnswers) -> None:
     every = len(carried.annotations.answers)
-    look, perhaps = carried.list_questions("look"), carried.list_questions("perhaps")
+    look, perhaps = carried.list_question_ids_in_state("look"), carried.list_question_ids_in_state("perhaps")
     parts = [f"{every - len(look) - len(perhaps)} of {format_count(every, 'annotated answer')} hold"]
     if look:
         parts.append(f"{len(look)} to check again: {', '.join(look)}")
@@ -226,14 +230,14 @@ def _changes_for_json(changes: DocumentChanges, carried: CarriedAnswers | None) 
             "state": part.state,
             "before": part.before and part.before.label,
             "after": part.after and part.after.label,
-            "heading": part.heading,
+            "heading": part.heading_or_both_if_renamed,
         }
         for part in changes.section_changes
     ]
     answers = {
         part.question: {
             "state": part.state,
-            "sections": list(dict.fromkeys(change.heading for change in part.touched)),
+            "sections": list(dict.fromkeys(change.heading_or_both_if_renamed for change in part.touched)),
             "points": part.points,
         }
         for part in (carried.answers if carried else ())

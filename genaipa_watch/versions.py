@@ -15,7 +15,7 @@ import msgspec
 from genaipa.files.strict_yaml import format_yaml
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import rank_texts, split_at_section_starts
-from genaipa.policies.sections import resolve_citation
+from genaipa.policies.sections import find_innermost_cited_section
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa_watch.changes import UNCHANGED, DocumentChanges, normalize_text_to_words, split_sentences
 
@@ -55,9 +55,12 @@ class CarriedAnswers:
     @cached_property
     def answers(self) -> tuple[CarriedAnswer, ...]:
         """Every annotated answer once, in their order."""
-        return tuple(self._carry_answer(question, answer) for question, answer in self.annotations.answers.items())
+        return tuple(
+            self._classify_whether_answer_holds(question, answer)
+            for question, answer in self.annotations.answers.items()
+        )
 
-    def list_questions(self, state: AnswerState) -> list[str]:
+    def list_question_ids_in_state(self, state: AnswerState) -> list[str]:
         """Return the ids of the questions whose answers have this state."""
         return [carried.question for carried in self.answers if carried.state == state]
 
@@ -76,16 +79,16 @@ class CarriedAnswers:
             part_set="",
         )
 
-    def format_earlier_answers(self) -> dict[str, str]:
+    def format_earlier_answers_with_changes(self) -> dict[str, str]:
         """Format the answers that do not hold: question → the whole entry, after a line that says what changed."""
         entries = {}
         for carried in self.answers:
-            changed = "; ".join(dict.fromkeys(change.heading for change in carried.touched))
+            changed = "; ".join(dict.fromkeys(change.heading_or_both_if_renamed for change in carried.touched))
             why = f"changed: {changed}" if changed else "may now be answered"
             entries[carried.question] = f"Before ({why}):\n{format_yaml(carried.answer)}"
         return entries
 
-    def _carry_answer(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
+    def _classify_whether_answer_holds(self, question: str, answer: AnnotatedAnswer) -> CarriedAnswer:
         if self.changes.has_same_words:
             return CarriedAnswer(question, "holds", answer)
         touched = tuple(self._list_changes_of_sections(answer.sections))
@@ -113,7 +116,7 @@ class CarriedAnswers:
         word, _, number = label.partition(" ")
         span = before.part(part_set, int(number)) if part_set and word == "Part" and number.isdecimal() else None
         if span is None:
-            return [section] if (section := resolve_citation(before.sections, label)) else []
+            return [section] if (section := find_innermost_cited_section(before.sections, label)) else []
         within = (change.before for change in self.changes.section_changes if change.before)
         return [section for section in within if section.start < span[1] and section.end > span[0]]
 
@@ -135,11 +138,12 @@ class CarriedAnswers:
     def _renumber_sections(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
         """Return an answer that holds, its sections as the later version numbers them; its text is as it was."""
 
-        def update_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
+        def convert_labels_to_later_version(labels: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(dict.fromkeys(new for label in labels for new in self._find_later_labels(label)))
 
         points = tuple(
-            msgspec.structs.replace(point, sections=update_labels(point.sections)) for point in answer.points
+            msgspec.structs.replace(point, sections=convert_labels_to_later_version(point.sections))
+            for point in answer.points
         )
         renumberings = [
             f"{label} is now {', '.join(later_labels)}"
@@ -149,7 +153,7 @@ class CarriedAnswers:
         note = f"Carried over; in the text, {'; '.join(renumberings)}." if renumberings else ""
         return msgspec.structs.replace(
             answer,
-            sections=update_labels(answer.sections),
+            sections=convert_labels_to_later_version(answer.sections),
             points=points,
             note=" ".join(filter(None, (answer.note.strip(), note))),
         )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
 
 
-class Annotation(Fact):
+class AnnotatedSilence(Fact):
     """The annotated answer's silence, by which an answer that claims silence is right or wrong."""
 
     name = "annotation"
@@ -29,10 +29,10 @@ class Annotation(Fact):
 
     def read_question(self, run: RunInputs, document: str, question: str) -> Row:
         """Read the annotated answer, with its correction where corrections are applied."""
-        annotated, _ = run.inputs.annotated_answer_and_part_set(document, question)
+        annotated, _ = run.inputs.annotated_answer_and_part_set_name(document, question)
         corrected = ""
         if run.corrected:
             original = annotated
-            annotated, _ = run.inputs.annotated_answer_and_part_set(document, question, corrected=True)
+            annotated, _ = run.inputs.annotated_answer_and_part_set_name(document, question, corrected=True)
             corrected = "yes" if annotated != original else ""
         return {"silent": annotated.silent if annotated else "", "corrected": corrected}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import MeasuredHead
 
 
-class Citations(Fact):
+class ExistingCitationShare(Fact):
     """The share of citations that can be resolved (`scoring.evidence.resolution`)."""
 
     name = "citations"
@@ -31,10 +31,15 @@ class Citations(Fact):
         rules = LANGUAGES.get(document.language) if document else None
         if document is None or record.reply is None or rules is None or rules.citations is None:
             return {}
-        from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
+        from genaipa.scoring.evidence.resolution import (
+            find_and_resolve_citations,  # its expressions take long to compile
+        )
 
-        named = find_references(
-            record.reply, document, run.inputs.document_part_spans(record), summarised=_is_summary(record)
+        named = find_and_resolve_citations(
+            record.reply,
+            document,
+            run.inputs.spans_of_document_parts_given(record),
+            summarised=_was_asked_about_summary(record),
         )
         missing = [reference.missing for reference in named if not reference.outside]
         return {"cites_there": 1 - sum(missing) / len(missing)} if missing else {}
@@ -43,8 +48,8 @@ class Citations(Fact):
         """Return the document's name and the parts in which the system had it."""
         if record.system not in run.repeated:
             return None
-        return record.document, run.inputs.document_part_spans(record), _is_summary(record)
+        return record.document, run.inputs.spans_of_document_parts_given(record), _was_asked_about_summary(record)
 
 
-def _is_summary(record: MeasuredHead) -> bool:
+def _was_asked_about_summary(record: MeasuredHead) -> bool:
     return record.coordinates["initialization"].startswith("summary")

@@ -2,7 +2,7 @@
 
 A fact is a class, found by an entry point of the group `genaipa.facts`; the core's own are in `OWN`. It is read while
 the answer's record is in memory, so that no report holds a million replies. Where a pack withholds a text that a fact
-reads, the pack keeps the fact's row in its place (`Withheld.facts`), and nothing is read.
+reads, the pack keeps the fact's row in its place (`WithheldTextFacts.facts`), and nothing is read.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 OWN = {
-    "annotation": "genaipa.answers.annotation:Annotation",
-    "silence": "genaipa.answers.silence:SilenceFact",
-    "citations": "genaipa.answers.citations:Citations",
+    "annotation": "genaipa.answers.annotation:AnnotatedSilence",
+    "silence": "genaipa.answers.silence:ClaimedSilence",
+    "citations": "genaipa.answers.citations:ExistingCitationShare",
     "prompt-cut": "genaipa.answers.spending:PromptCut",
     "spending": "genaipa.answers.spending:Spending",
     "first-token": "genaipa.answers.spending:FirstToken",
     "thoughts": "genaipa.answers.thoughts:Thoughts",
     "exclusions": "genaipa.answers.exclusions:Exclusions",
-    "wave": "genaipa.answers.wave:Wave",
+    "wave": "genaipa.answers.wave:WaveMembership",
 }
 """The core's own facts, in the order of their columns."""
 Text = Literal["reply", "document", "passages", "annotation"]
@@ -169,7 +169,7 @@ class ScoreFact:
     name: ClassVar[str]
     columns: ClassVar[Mapping[str, Column]]
 
-    def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
+    def make_event_reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
         """Return what reads an event; None where nothing can be known, so that no event is read."""
         raise NotImplementedError
 
@@ -216,7 +216,7 @@ def _installed_facts() -> _Facts:
     return _load_usable_facts(list_class_targets("fact", OWN))
 
 
-def facts() -> tuple[Fact, ...]:
+def answer_facts() -> tuple[Fact, ...]:
     """Return all facts about one answer, the core's own first."""
     return _installed_facts().answers
 
@@ -243,13 +243,13 @@ def fact_columns() -> dict[str, Column]:
 
 def list_fact_columns(*fact_names: str) -> list[str]:
     """Return the columns of the facts with these names; a fact that no package brings has none."""
-    every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
+    every: tuple[AnyFact, ...] = (*answer_facts(), *study_facts(), *score_facts())
     return [column for fact in every if fact.name in fact_names for column in fact.columns]
 
 
 def find_metrics_named_like_facts(path: Path, rubric: Rubric) -> Iterator[DataError]:
     """Yield a problem for each metric of a rubric's file that has the name of a fact's column."""
-    every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
+    every: tuple[AnyFact, ...] = (*answer_facts(), *study_facts(), *score_facts())
     for fact in every:
         for name in rubric.metrics.keys() & fact.columns.keys():
             entry = f"metrics.{name}"
@@ -265,7 +265,7 @@ _OUTSIDE = frozenset[Text](("reply", "document", "passages"))
 
 def list_textless_facts() -> tuple[Fact, ...]:
     """Return the facts that need no reply, document or passage to be read."""
-    return tuple(fact for fact in facts() if fact.texts.isdisjoint(_OUTSIDE))
+    return tuple(fact for fact in answer_facts() if fact.texts.isdisjoint(_OUTSIDE))
 
 
 class FactReader:
@@ -283,38 +283,38 @@ class FactReader:
     ) -> None:
         self._run, self._cache = run, cache
         self._failures = {} if failures is None else failures
-        self._set_facts(facts() if chosen is None else chosen)
+        self._set_unfailed_facts_to_read(answer_facts() if chosen is None else chosen)
         self._rows: dict[tuple[tuple[str, Any], ...], Row] = {}
         self._kept = {fact.name: run.withheld.get(fact.name, {}) for fact in self._chosen}
 
-    def _set_facts(self, chosen: Iterable[Fact]) -> None:
+    def _set_unfailed_facts_to_read(self, chosen: Iterable[Fact]) -> None:
         self._chosen = tuple(fact for fact in chosen if fact.name not in self._failures)
         # Of a million answers, each call of a method that has nothing to say takes a tenth of a second.
         self._of_answers = tuple(fact for fact in self._chosen if type(fact).read is not Fact.read)
         self._of_failures = tuple(fact for fact in self._of_answers if fact.of_failures)
 
-    def _drop_failed(self, fact: Fact, error: Exception) -> None:
+    def _drop_failed_fact_or_raise(self, fact: Fact, error: Exception) -> None:
         self._failures[fact.name] = describe_fact_failure_or_raise(fact, error)
-        self._set_facts(self._chosen)
+        self._set_unfailed_facts_to_read(self._chosen)
 
-    def question_row(self, document: str, question: str) -> dict[str, Any]:
+    def read_question_row(self, document: str, question: str) -> dict[str, Any]:
         """Return the columns that every answer to a question about a document shares."""
         row: dict[str, Any] = {}
         for fact in self._chosen:
             try:
                 row |= fact.read_question(self._run, document, question)
             except Exception as error:  # noqa: BLE001 - a package's
-                self._drop_failed(fact, error)
+                self._drop_failed_fact_or_raise(fact, error)
         return row
 
-    def row(self, record: MeasuredHead) -> dict[str, Any]:
+    def read_answer_row(self, record: MeasuredHead) -> dict[str, Any]:
         """Return the columns of all facts of an answer."""
         row: dict[str, Any] = {}
         for fact in self._of_answers if record.status != "failed" and record.digest else self._of_failures:
             try:
-                row |= self.fact_row(fact, record)
+                row |= self.read_fact_row(fact, record)
             except Exception as error:  # noqa: BLE001 - a package's
-                self._drop_failed(fact, error)
+                self._drop_failed_fact_or_raise(fact, error)
         return row
 
     def compute_across_answers(
@@ -334,27 +334,27 @@ class FactReader:
             try:
                 values = fact.compute_across_answers(self._run, frame)
             except Exception as error:  # noqa: BLE001 - a package's
-                self._drop_failed(fact, error)
+                self._drop_failed_fact_or_raise(fact, error)
                 continue
             if values is not None:
                 yield values
 
-    def fact_row(self, fact: Fact, record: MeasuredHead) -> Row:
+    def read_fact_row(self, fact: Fact, record: MeasuredHead) -> Row:
         """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""
         if record.key in (withheld_rows := self._kept[fact.name]):
             return withheld_rows[record.key]
         if type(fact).cache_key is Fact.cache_key or (basis := fact.cache_key(self._run, record)) is None:
-            return check_fact_row_types(fact, fact.read(self._run, record))
+            return check_and_return_fact_row(fact, fact.read(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})
         row = rows.get(record.digest)
         if row is None:
-            row = check_fact_row_types(fact, fact.read(self._run, record))
+            row = check_and_return_fact_row(fact, fact.read(self._run, record))
             # A million answers have few different rows.
             row = rows[record.digest] = self._rows.setdefault(tuple(row.items()), row)
         return row
 
 
-def check_fact_row_types(fact: Fact | ScoreFact, row: Row) -> Row:
+def check_and_return_fact_row(fact: Fact | ScoreFact, row: Row) -> Row:
     """Return the row; a TypeError where a package's fact has other columns than it states, or values of other types."""
     if fact.name not in OWN:
         for name, value in row.items():

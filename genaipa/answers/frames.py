@@ -13,13 +13,13 @@ import pandas as pd
 from genaipa.answers.fact import fact_columns
 from genaipa.answers.tidy import (
     ORDERED,
-    add_overall_columns,
+    append_published_scores,
     attach_metric_names,
     convert_column_types,
     convert_to_category,
     convert_to_plain_type,
     plain_texts,
-    stack_published,
+    set_m_all_and_counted_columns,
 )
 from genaipa.scoring.columns import ANSWER, IN_TABLE, OVERALL, SCORER
 
@@ -161,7 +161,7 @@ class StudyFrameBuilder:
         return self._answers.count
 
     @property
-    def filled_columns(self) -> frozenset[str]:
+    def filled_answer_columns(self) -> frozenset[str]:
         """The columns of which anything is known of any answer."""
         return self._answers.filled_columns
 
@@ -297,10 +297,10 @@ def build_score_table(
         score_values = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
         values = pd.Series(convert_to_category(score_values, order.get(name, ())) if is_text else score_values).array
         joined[name] = values.take(score_rows, allow_fill=True)
-    frame = stack_published(
+    frame = append_published_scores(
         pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), sorted_columns=IN_TABLE
     )
-    add_overall_columns(frame, rubric, excluded=excluded)
+    set_m_all_and_counted_columns(frame, rubric, excluded=excluded)
     return attach_metric_names(convert_column_types(frame, order), rubric)
 
 

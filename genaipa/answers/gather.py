@@ -13,7 +13,7 @@ from genaipa.answers.fact import (
     FactReader,
     RunInputs,
     StudyInputs,
-    facts,
+    answer_facts,
     find_metrics_named_like_facts,
     list_fact_columns,
     list_textless_facts,
@@ -27,37 +27,37 @@ from genaipa.answers.study import (
     Study,
     add_study_facts,
     read_score_columns,
-    select_finished_waves,
+    shrink_waves_to_finished_parts,
 )
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.runs.authors import Authors
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
-from genaipa.runs.imported import load_published_scores
+from genaipa.runs.imported import load_all_published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.manifest import read_withheld_facts
+from genaipa.runs.manifest import read_withheld_text_facts
 from genaipa.runs.procedure import (
     Coordinates,
+    assert_procedure_run_and_get_plan,
     conversation_id,
-    find_procedure_plan,
+    get_plan_if_procedure_run,
     read_coordinates,
-    require_procedure_plan,
 )
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import (
     describe_study_problems,
     find_occasions_of_most_repeated_plan,
     group_documents_by_column,
-    list_run_folders,
+    list_run_folders_oldest_first,
 )
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import Waves, load_waves
-from genaipa.tasks.prompts import PUBLISHED, find_prompt_set_label, list_prompt_set_labels
+from genaipa.tasks.prompts import PUBLISHED, find_prompt_set_label, map_prompt_sets_to_labels
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ def gather_study(
         raise problem
     reading = _StudyReading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else find_occasions_of_most_repeated_plan(sources)
-    for group in _group_slices_by_study(source for source in sources if find_kind(source.manifest.spec.kind).people):
+    for group in _group_slices_by_study(
+        source for source in sources if find_kind_or_placeholder(source.manifest.spec.kind).people
+    ):
         runs, start = [], reading.gathering.count
         for source in group:
             name = source.folder.name
@@ -124,11 +126,11 @@ def gather_study(
         load_people(workspace),
         _read_events_about_answers(store, answers["answer"].cat.categories) if store is not None else [],
     )
-    authors = Authors([*list_run_folders(workspace), *(source.folder for source in sources)])
-    counted = list(people.select_counted_events(log, authors))
+    authors = Authors([*list_run_folders_oldest_first(workspace), *(source.folder for source in sources)])
+    counted = list(people.drop_scores_of_excluded_and_authors(log, authors))
     effective = effective_scores_and_adjudications(counted)
     try:
-        waves = select_finished_waves(load_waves(workspace), answers, effective)
+        waves = shrink_waves_to_finished_parts(load_waves(workspace), answers, effective)
     except GenaipaError as error:
         reading.problems.append(str(error))
         waves = Waves()
@@ -149,7 +151,7 @@ def gather_study(
         lost=describe_study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
-    return replace(study, groups=group_documents_by_column(sources, by, study.languages)) if by else study
+    return replace(study, groups=group_documents_by_column(sources, by, study.document_languages)) if by else study
 
 
 def _group_slices_by_study(sources: Iterable[Source]) -> list[list[Source]]:
@@ -201,7 +203,7 @@ class _StudyReading:
 
     def __init__(self, workspace: Workspace, rubric: Rubric, *, corrected: bool, scores_alone: bool) -> None:
         self.workspace, self.rubric, self.corrected = workspace, rubric, corrected
-        self.facts = list_textless_facts() if scores_alone else facts()
+        self.facts = list_textless_facts() if scores_alone else answer_facts()
         self.gathering = StudyFrameBuilder()
         self.shared: Shared = {}
         self.cache: dict[Hashable, dict[str, Row]] = {}
@@ -256,10 +258,10 @@ class _RunReading:
         self._recorded = {name for name, facts in manifest.systems.items() if facts.words == "recording"}
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
-        self._withheld = read_withheld_facts(source.folder)
+        self._withheld = read_withheld_text_facts(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
-        self._labels = list_prompt_set_labels(manifest)
+        self._labels = map_prompt_sets_to_labels(manifest)
 
     def add_run_to_frames(self) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
@@ -294,7 +296,7 @@ class _RunReading:
     def add_facts_of_several_answers(self, answers: Callable[[], pd.DataFrame]) -> None:
         """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
         gathering = self._reading.gathering
-        for values in self._reader.compute_across_answers(gathering.filled_columns, answers):
+        for values in self._reader.compute_across_answers(gathering.filled_answer_columns, answers):
             gathering.update_answer_columns(values)
 
     def _keep_document_and_questions(self, name: str) -> None:
@@ -316,7 +318,7 @@ class _RunReading:
     @cached_property
     def _planned_questions(self) -> dict[str, frozenset[str]]:
         """Document → the questions that the run asks about it, which may be fewer than its set has."""
-        manifest, plan = self._source.manifest, find_procedure_plan(self._source.manifest.spec)
+        manifest, plan = self._source.manifest, get_plan_if_procedure_run(self._source.manifest.spec)
         planned: dict[str, frozenset[str]] = {}
         if plan is None:
             return planned
@@ -338,7 +340,7 @@ class _RunReading:
             "position": self._find_position_in_conversation(record.system, at),
             "status": record.status,
             "answer": record.digest if record.status != "failed" else "",
-            **self._reader.row(record),
+            **self._reader.read_answer_row(record),
         }
         row = rows_by_key.get(record.key)
         if row is None:
@@ -353,16 +355,16 @@ class _RunReading:
         number = self._asked.get((document, question))
         if number is None:
             number = self._asked[document, question] = self._reading.gathering.add_question(
-                self._read_question_values(document, question)
+                self._read_question_and_keep_annotated_answer(document, question)
             )
         return number
 
-    def _read_question_values(self, document: str, question: str) -> dict[str, Any]:
+    def _read_question_and_keep_annotated_answer(self, document: str, question: str) -> dict[str, Any]:
         """Look up what is known of a question about a document, and keep its annotated answer."""
         reading = self._reading
         asked_question = self._inputs.question(document, question)
-        annotated, _ = self._inputs.annotated_answer_and_part_set(document, question)
-        right, _ = self._inputs.annotated_answer_and_part_set(document, question, corrected=True)
+        annotated, _ = self._inputs.annotated_answer_and_part_set_name(document, question)
+        right, _ = self._inputs.annotated_answer_and_part_set_name(document, question, corrected=True)
         if right != annotated:
             reading.corrections.add((document, question))
         if reading.corrected:
@@ -378,7 +380,7 @@ class _RunReading:
             "question": question,
             "category": asked_question.category if asked_question else "",
             "source": asked_question.origin if asked_question else "",
-            **self._reader.question_row(document, question),
+            **self._reader.read_question_row(document, question),
         }
 
     def _find_or_add_conversation_row(self, system: str, coordinates: Coordinates) -> int:
@@ -386,7 +388,11 @@ class _RunReading:
         conversation_key = system, *coordinates[:-1]
         number = self._talks.get(conversation_key)
         if number is None:
-            mode = "" if system in self._recorded else require_procedure_plan(self._source.manifest.spec).conversation
+            mode = (
+                ""
+                if system in self._recorded
+                else assert_procedure_run_and_get_plan(self._source.manifest.spec).conversation
+            )
             number = self._talks[conversation_key] = self._reading.gathering.add_conversation(
                 {
                     "system": system,
@@ -418,7 +424,7 @@ class _RunReading:
     def _add_unasked_questions(self, present_keys: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""
         manifest = self._source.manifest
-        plan = find_procedure_plan(manifest.spec)
+        plan = get_plan_if_procedure_run(manifest.spec)
         if plan is None:
             return
         for order_key, order in manifest.orders.items():
@@ -441,7 +447,7 @@ class _RunReading:
     def _read_published_scores(self) -> Iterable[dict[str, Any]]:
         """Yield the scores that a published study gives for these systems."""
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
-        published = load_published_scores(self._source.folder)
+        published = load_all_published_scores(self._source.folder)
         if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():
             problem = f"{self._source.folder.name}: its published scores are left out because they use other metrics."
             self._reading.problems.append(problem)
@@ -454,7 +460,7 @@ class _RunReading:
             if only.experiments and score.experiment not in only.experiments:
                 continue
             if score.system in self._source.systems:
-                about = self._read_question_values(score.document or any_document, score.question)
+                about = self._read_question_and_keep_annotated_answer(score.document or any_document, score.question)
                 yield {
                     **(about if score.document else {**about, "document": "", "silent": "", "corrected": ""}),
                     "unit": "table",
@@ -469,5 +475,5 @@ class _RunReading:
                     **{metric: score[metric] for metric in paper.metrics},
                     "m_all": score.m_all,
                     "averaged": score.averaged,
-                    "excluded": str(excluded.get(score.exclusion_key, "")),
+                    "excluded": str(excluded.get(score.document_question_exclusion_key, "")),
                 }

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.answers.fact import Column, Fact
-from genaipa.scoring.evidence.abstention import classify_silence_stance
+from genaipa.scoring.evidence.abstention import classify_whether_silence_is_claimed
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
     from genaipa.runs.records import MeasuredHead
 
 
-class SilenceFact(Fact):
+class ClaimedSilence(Fact):
     """The stance of a reply (`scoring.evidence.abstention`)."""
 
     name = "silence"
@@ -32,7 +32,9 @@ class SilenceFact(Fact):
         if record.reply is None and record.status != "refused":
             return {}
         return {
-            "claims_silence": classify_silence_stance(record.reply or "", run.language(record.document), record.status)
+            "claims_silence": classify_whether_silence_is_claimed(
+                record.reply or "", run.language(record.document), record.status
+            )
         }
 
     def cache_key(self, run: RunInputs, record: MeasuredHead) -> tuple[str, str]:

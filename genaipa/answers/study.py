@@ -11,10 +11,10 @@ import pandas as pd
 
 from genaipa.answers.fact import (
     StudyInputs,
-    check_fact_row_types,
+    answer_facts,
+    check_and_return_fact_row,
     describe_fact_failure_or_raise,
     fact_columns,
-    facts,
     list_fact_columns,
     score_facts,
     study_facts,
@@ -27,7 +27,7 @@ from genaipa.answers.tidy import (
     has_any_value,
     list_metrics,
     plain_texts,
-    select_one_row_per_answer,
+    select_one_row_per_planned_answer,
 )
 from genaipa.files.html import format_one_line_repr
 from genaipa.policies.document import Document
@@ -116,7 +116,7 @@ class Study:
     workspace: Workspace | None = None
 
     @cached_property
-    def statistics(self) -> dict[str, Statistics]:
+    def document_statistics(self) -> dict[str, Statistics]:
         """The statistics of the documents, by name."""
         return {
             name: measure_text(document.text, document.about.language) if isinstance(document, Document) else document
@@ -124,7 +124,7 @@ class Study:
         }
 
     @cached_property
-    def languages(self) -> dict[str, str]:
+    def document_languages(self) -> dict[str, str]:
         """The language of each document, as its metadata state it, else as it is recognised; by name."""
         stated = {name: facts.language for source in self.sources for name, facts in source.manifest.documents.items()}
         return {name: stated.get(name) or document.language for name, document in self.documents.items()}
@@ -140,7 +140,7 @@ class Study:
 
     @cached_property
     def _distinct_answers(self) -> pd.DataFrame:
-        once = select_one_row_per_answer(self.table)
+        once = select_one_row_per_planned_answer(self.table)
         answers = self.answers.take(once["row"].to_numpy())
         return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
 
@@ -161,7 +161,7 @@ class Study:
     def make_tidy_table(self) -> pd.DataFrame:
         """Return the table with all facts about its answers, also those of which nothing is known."""
         every = add_missing_fact_columns(
-            self.answers, [*(fact.name for fact in facts()), *(fact.name for fact in study_facts())]
+            self.answers, [*(fact.name for fact in answer_facts()), *(fact.name for fact in study_facts())]
         )
         rows = self.table["row"].to_numpy()
         frame = self.table.copy(deep=False)
@@ -169,15 +169,15 @@ class Study:
             # Published scores have no facts.
             frame[name] = every[name].array.take(rows, allow_fill=True)
             if isinstance(frame[name].dtype, pd.CategoricalDtype):
-                frame[name] = convert_to_category(_prepend_empty_category(frame[name]), ())
+                frame[name] = convert_to_category(_prepend_empty_category_if_any_missing(frame[name]), ())
         complete_frame = add_missing_fact_columns(frame, [fact.name for fact in score_facts()])
         return complete_frame[list(column_types_and_meanings(list_metrics(self.table)))]
 
-    def collect_known_facts(self, run_name: str) -> dict[str, dict[str, Row]]:
+    def collect_rows_by_fact_and_answer_key(self, run_name: str) -> dict[str, dict[str, Row]]:
         """Return the known values of a run's answers: fact → key of an answer → column → value."""
         rows = self.answers[self.answers["run"] == run_name]
         values_by_fact: dict[str, dict[str, Row]] = {}
-        for fact in facts():
+        for fact in answer_facts():
             names = [name for name in fact.columns if name in rows]
             values = rows[names].astype(object).to_dict("records") if names else ()
             values_by_fact[fact.name] = {
@@ -193,7 +193,7 @@ class Study:
             }
         return values_by_fact
 
-    def replace_table(self, table: pd.DataFrame) -> Study:
+    def replace_table_and_drop_other_answers(self, table: pd.DataFrame) -> Study:
         """Return the study with this table, some rows of its own or other values; answers without a row go."""
         rows = table["row"].to_numpy()
         used = np.unique(rows[rows >= 0])
@@ -204,7 +204,7 @@ class Study:
 
     def select_rows(self, row_mask: pd.Series[bool]) -> Study:
         """Return the study of these rows of its table; the same one where that is all."""
-        return self if row_mask.all() else self.replace_table(self.table[row_mask])
+        return self if row_mask.all() else self.replace_table_and_drop_other_answers(self.table[row_mask])
 
     def reorder_categories(self, column: str, categories: Sequence[str]) -> Study:
         """Return the study with the values of a column of its answers in another order."""
@@ -217,12 +217,12 @@ class Study:
         return replace(self, answers=answers, table=table)
 
     @plain_texts
-    def apply_events(self, events: Iterable[Event], *, excluded: bool = False) -> Study:
+    def replace_scores_from_events(self, events: Iterable[Event], *, excluded: bool = False) -> Study:
         """Return the study with the scores in effect after these events in place of its own: no run is read again."""
         digests = {*self.answers["answer"].cat.categories} - {""}
         answer_events = [event for event in events if event.answer in digests]
         effective, inputs = effective_scores_and_adjudications(answer_events), self._study_inputs
-        finished = select_finished_waves(self.waves, self.answers, effective)
+        finished = shrink_waves_to_finished_parts(self.waves, self.answers, effective)
         failures: dict[str, str] = {}
         answers = add_study_facts(self.answers, replace(inputs, waves=finished), failures, only_from_scores=True)
         published = self.table[self.table["unit"] == "table"]
@@ -243,19 +243,19 @@ class Study:
         )
 
 
-def _prepend_empty_category(column: pd.Series) -> pd.Series:
+def _prepend_empty_category_if_any_missing(column: pd.Series) -> pd.Series:
     """Return categories with an empty text before the others where a value is absent."""
     if not isinstance(column.dtype, pd.CategoricalDtype) or "" in column.cat.categories or not column.isna().any():
         return column
     return column.cat.set_categories(["", *column.cat.categories])
 
 
-def select_finished_waves(waves: Waves, answers: pd.DataFrame, effective_events: Iterable[Event]) -> Waves:
+def shrink_waves_to_finished_parts(waves: Waves, answers: pd.DataFrame, effective_events: Iterable[Event]) -> Waves:
     """Return the waves as far as people finished them."""
     if not waves:
         return waves
     scored = {event.answer for event in effective_events if event.kind == "score" and event.scorer == "human"}
-    return waves.shrink_to_finished_sizes(set(answers["answer"].unique()), scored)
+    return waves.fall_back_to_last_finished_sizes(set(answers["answer"].unique()), scored)
 
 
 def add_study_facts(
@@ -313,9 +313,9 @@ def read_score_columns(
     }
     for fact in score_facts():
         try:
-            read = fact.reader(study, answers)
+            read = fact.make_event_reader(study, answers)
             if read is not None:
-                rows = [check_fact_row_types(fact, read(event)) for event in events]
+                rows = [check_and_return_fact_row(fact, read(event)) for event in events]
                 columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
         except Exception as error:  # noqa: BLE001 - a package's
             failures[fact.name] = describe_fact_failure_or_raise(fact, error)

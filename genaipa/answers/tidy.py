@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.fact import fact_columns, facts, list_fact_columns, score_facts, study_facts
+from genaipa.answers.fact import answer_facts, fact_columns, list_fact_columns, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import escape_formula
 from genaipa.runs.experiments import EXPERIMENTS
@@ -73,7 +73,7 @@ def _column_meanings_of_given_facts(
 
 
 def _column_meanings_of_installed_facts() -> dict[str, Meanings]:
-    return _column_meanings_of_given_facts((*facts(), *study_facts()), score_facts())
+    return _column_meanings_of_given_facts((*answer_facts(), *study_facts()), score_facts())
 
 
 def list_metrics(data: pd.DataFrame) -> list[str]:
@@ -96,7 +96,7 @@ ORDERED: dict[str, tuple[str, ...]] = {
 """Columns whose values have an order of their own wherever they come from."""
 
 
-def stack_published(
+def append_published_scores(
     scored: pd.DataFrame, published: pd.DataFrame, sorted_columns: Collection[str] = ()
 ) -> pd.DataFrame:
     """Return published scores beneath answers and theirs, with the categories of both; sorted, of some columns."""
@@ -110,7 +110,7 @@ def stack_published(
     return pd.concat([scored.astype(shared_types), published.astype(shared_types)], ignore_index=True)
 
 
-def add_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+def set_m_all_and_counted_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
     is_scored = values.notna().all(axis=1)
@@ -121,13 +121,13 @@ def add_overall_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) 
     once = (frame["unit"] == "answer") | frame["averaged"].isna()
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
     frame["counted"] = (
-        flag_rows_averages_could_take(frame)
+        flag_countable_rows_even_if_excluded(frame)
         if excluded
-        else flag_rows_averages_could_take(frame) & (frame["excluded"] == "")
+        else flag_countable_rows_even_if_excluded(frame) & (frame["excluded"] == "")
     )
 
 
-def select_one_row_per_answer(table: pd.DataFrame) -> pd.DataFrame:
+def select_one_row_per_planned_answer(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each question that was planned, however many analysts scored its answer.
 
     Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
@@ -140,7 +140,7 @@ def select_one_row_per_answer(table: pd.DataFrame) -> pd.DataFrame:
     return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
 
 
-def flag_rows_averages_could_take(frame: pd.DataFrame) -> pd.Series:
+def flag_countable_rows_even_if_excluded(frame: pd.DataFrame) -> pd.Series:
     """Tell whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
@@ -233,7 +233,7 @@ def add_missing_fact_columns(frame: pd.DataFrame, fact_names: Iterable[str]) -> 
 
 def drop_empty_fact_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame without the columns of facts of which nothing is known."""
-    every: tuple[Fact | StudyFact | ScoreFact, ...] = (*facts(), *study_facts(), *score_facts())
+    every: tuple[Fact | StudyFact | ScoreFact, ...] = (*answer_facts(), *study_facts(), *score_facts())
     unknown = [
         name for fact in every if not has_any_value(frame, fact.columns) for name in fact.columns if name in frame
     ]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from genaipa.answers.fact import StudyInputs
 
 
-class Wave(StudyFact):
+class WaveMembership(StudyFact):
     """The wave of an answer's system and experiment (`scoring.waves`), as far as people finished it."""
 
     name = "wave"

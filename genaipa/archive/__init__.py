@@ -12,7 +12,8 @@
 Left out are documents whose license does not let them be passed on and what quotes them (introductions, sheets,
 passages, replies that do or may quote), annotated answers and questions of such a license, and the replies of a
 published study, under whatever name its system was asked (`runs.permission`). A model's own words and analysts' notes
-go along, as do facts about the texts left out (`runs.manifest.Withheld`), so that the tables come out the same.
+go along, as do facts about the texts left out (`runs.manifest.WithheldTextFacts`), so that the tables come out the
+same.
 
 The same runs, scores and versions give the same bytes. Unpacking checks an
 archive, makes a workspace of it again, and compares its tables with those it came with.
@@ -37,7 +38,7 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa import __version__
-from genaipa.answers.fact import facts
+from genaipa.answers.fact import answer_facts
 from genaipa.answers.gather import gather_study
 from genaipa.archive.contents import (
     FORMAT,
@@ -47,7 +48,7 @@ from genaipa.archive.contents import (
     SCORES,
     AbsentText,
     Pack,
-    extract_pack_files,
+    extract_checked_pack_files,
     may_pack_hold_file,
     read_checked_pack,
     read_pack_of_unpacked_folder,
@@ -56,10 +57,10 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import format_yaml, read_yaml
-from genaipa.kinds import describe_task, find_kind
+from genaipa.kinds import describe_task_and_plan, find_kind_or_placeholder
 from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.statistics import measure_text
-from genaipa.questions.annotations import read_annotations
+from genaipa.questions.annotations import read_annotations_without_blanks
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.chapters.chapter import make_rule_scored_results
@@ -70,8 +71,13 @@ from genaipa.runs.authors import Authors
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import find_damage
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, encode_manifest
-from genaipa.runs.permission import Permission, find_reply_author, find_withheld_documents_of_study, is_redistributable
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, WithheldTextFacts, encode_manifest
+from genaipa.runs.permission import (
+    Permission,
+    classify_origin_of_reply_words,
+    find_withheld_documents_of_study,
+    is_redistributable,
+)
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -145,7 +151,7 @@ def pack(
             versions=package_versions(),
         )
         write_pack_file(file, folder, content)
-    return Packed(content, len(events), report, {} if whole else _documents_by_system_of_unknown_author(sources))
+    return Packed(content, len(events), report, {} if whole else _withheld_documents_by_authorless_system(sources))
 
 
 def _write_pack_workspace_and_list_absent(
@@ -156,7 +162,9 @@ def _write_pack_workspace_and_list_absent(
     write_file(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        for name, content in iterate_packed_run_files(source, whole=whole, known_facts=study.collect_known_facts(run)):
+        for name, content in iterate_packed_run_files(
+            source, whole=whole, known_facts=study.collect_rows_by_fact_and_answer_key(run)
+        ):
             write_file(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not is_redistributable(about.license):
@@ -211,11 +219,11 @@ def write_file(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _documents_by_system_of_unknown_author(sources: Sequence[Source]) -> dict[str, list[str]]:
+def _withheld_documents_by_authorless_system(sources: Sequence[Source]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in Permission(source.folder, source.manifest).list_withheld_systems_and_documents():
-            if system in source.systems and not find_reply_author(source.manifest, system):
+            if system in source.systems and not classify_origin_of_reply_words(source.manifest, system):
                 documents_by_system.setdefault(system, {})[document] = None
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
@@ -242,14 +250,14 @@ def iterate_packed_run_files(
     run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it
     is about, and a suite's, whose figures could not be made again from what is left.
     """
-    if find_kind(source.manifest.spec.kind).on_answers and not whole:
+    if find_kind_or_placeholder(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those runs instead "
             "(their verdicts are included), or pack everything, texts included: --with-texts."
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
-        task_name = describe_task(spec) or spec.task
+        task_name = describe_task_and_plan(spec) or spec.task
         raise UsageError(
             f"{source.folder.name} asks about items of the {task_name}, which its "
             "replies quote and which may not be redistributed; pack the other runs by name or, for a "
@@ -309,7 +317,7 @@ class _RedactedRun:
         if name == ANSWERS:
             return self._answer_lines
         if name == MANIFEST:
-            return self._format_manifest()
+            return self._format_manifest_with_packed_length()
         if name == DOCUMENTS:
             return b"".join(
                 encode_corpus_line(dataclasses.replace(document, text="") if name in self._documents else document)
@@ -317,7 +325,7 @@ class _RedactedRun:
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            return b"".join(self._source.folder.introductions.lines_without_digests(left_out))
+            return b"".join(self._source.folder.introductions.iterate_lines_except_digests(left_out))
         path = self._source.folder.path / name
         if name not in self._worded:
             return path.read_bytes()
@@ -326,20 +334,20 @@ class _RedactedRun:
     @cached_property
     def _answer_lines(self) -> bytes:
         selected = (record for record in self._source.folder.read_records() if record.system in self._source.systems)
-        permitted = (self._permission.redact_record(record, self._is_in_other_document) for record in selected)
+        permitted = (self._permission.redact_record(record, self._is_in_withheld_document) for record in selected)
         return b"".join(journal.encode_record_line(record) for record in permitted)
 
-    def _format_manifest(self) -> bytes:
+    def _format_manifest_with_packed_length(self) -> bytes:
         """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
         manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
         return encode_manifest(manifest)
 
-    def _is_in_other_document(self, passage: str) -> bool:
-        return self._other_documents.has_passage(passage)
+    def _is_in_withheld_document(self, passage: str) -> bool:
+        return self._withheld_documents_to_search.contains_most_of_passage(passage)
 
     @cached_property
-    def _other_documents(self) -> OtherDocuments:
+    def _withheld_documents_to_search(self) -> OtherDocuments:
         siblings = {name: kept[name].text for name, kept in self._withheld.items()}
         return OtherDocuments({name: self._document_text(name) for name in self._documents} | siblings)
 
@@ -350,23 +358,23 @@ class _RedactedRun:
         path = self._source.folder.path / "documents" / f"{self._document_digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
-    def facts_about_withheld_texts(self) -> Withheld:
+    def facts_about_withheld_texts(self) -> WithheldTextFacts:
         """Return the facts that the tables need about the texts left out."""
-        return Withheld(
+        return WithheldTextFacts(
             statistics={
                 name: measure_text(self._document_text(name), self._document_language(name))
                 for name in sorted(self._documents)
             },
-            facts=self._list_redacted_fact_rows(),
-            points=self._point_digests(),
+            facts=self._redacted_rows_by_fact_and_record_key(),
+            points=self._point_digests_by_document_and_question(),
         )
 
-    def _list_redacted_fact_rows(self) -> dict[str, dict[str, Any]]:
+    def _redacted_rows_by_fact_and_record_key(self) -> dict[str, dict[str, Any]]:
         """Return the rows of facts that were read from a text that is left out: fact → key → row."""
         rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for record in self._source.folder.read_records():
             lost = self._withheld_texts_of_answer(record)
-            for fact in facts() if lost else ():
+            for fact in answer_facts() if lost else ():
                 row = self._rows.get(fact.name, {}).get(record.key)
                 if row and not fact.texts.isdisjoint(lost):
                     rows[fact.name][record.key] = fact.redact(row)
@@ -377,26 +385,26 @@ class _RedactedRun:
         lost: dict[Text, bool] = {
             "reply": (record.system, record.document) in self._replies,
             "document": record.document in self._documents,
-            "passages": self._permission.has_withheld_passages(record, self._is_in_other_document),
+            "passages": self._permission.has_withheld_passages(record, self._is_in_withheld_document),
             "annotation": f"annotations/{record.document}.yaml" in self._worded,
         }
         return {text for text, is_lost in lost.items() if is_lost}
 
-    def _point_digests(self) -> dict[str, dict[str, str]]:
+    def _point_digests_by_document_and_question(self) -> dict[str, dict[str, str]]:
         """Return the digests of the points whose words are left out, by which scores' ticks know them."""
         worded = sorted(name for name in self._worded if name.startswith("annotations/"))
         digests_by_document = {
             annotations.document: {
                 name: points_digest(answer.points) for name, answer in annotations.answers.items() if answer.points
             }
-            for annotations in (read_annotations(self._source.folder.path / name) for name in worded)
+            for annotations in (read_annotations_without_blanks(self._source.folder.path / name) for name in worded)
         }
         return {document: digests for document, digests in digests_by_document.items() if digests}
 
 
 def _redact_annotations(path: Path) -> bytes:
     """Annotated answers and their points without their words, but with silence, sections and marks."""
-    annotations = read_annotations(path)
+    annotations = read_annotations_without_blanks(path)
     answers = {
         name: replace(
             answer,
@@ -433,7 +441,7 @@ class Unpacked:
     different: Sequence[str] = ()
 
 
-def unpack(file: Path, folder: Path) -> Unpacked:
+def unpack_and_rebuild_report(file: Path, folder: Path) -> Unpacked:
     """Make a workspace of a pack, its scores in a store, and make its report again in `reports/again/`.
 
     The folder must be new or empty (a UsageError); nothing is written for a damaged pack (a DataError).
@@ -442,7 +450,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
-        extract_pack_files(file, pack, folder)
+        extract_checked_pack_files(file, pack, folder)
         workspace = find_workspace(folder)
         with contextlib.closing(
             Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
@@ -465,7 +473,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     return Unpacked(pack, events, page, len(tables), different)
 
 
-def unpack_to_score(file: Path) -> Path:
+def unpack_for_scoring_unless_done(file: Path) -> Path:
     """Return the folder beside a pack in which its answers are scored, unpacked there unless it is already.
 
     A UsageError for a folder that holds anything else, a DataError for a damaged pack.
@@ -473,7 +481,7 @@ def unpack_to_score(file: Path) -> Path:
     folder = file.with_suffix("")
     pack, unpacked = read_checked_pack(file), read_pack_of_unpacked_folder(folder)
     if unpacked is None:
-        unpack(file, folder)
+        unpack_and_rebuild_report(file, folder)
     elif unpacked != pack:
         raise UsageError(f"{folder} was unpacked from another pack; move it away, or unpack {file.name} elsewhere.")
     return folder

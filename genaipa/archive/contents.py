@@ -116,7 +116,7 @@ def read_checked_pack(file: Path) -> Pack:
             allowance.check_time()
             if seen_bytes.hexdigest() != pack.files[name]:
                 raise DataError(file, "was changed after it was packed; ask for the pack again.", name)
-            _check_packed_file_content(file, archive, name)
+            _check_packed_manifest_or_page(file, archive, name)
     return pack
 
 
@@ -131,7 +131,7 @@ def read_pack_of_unpacked_folder(folder: Path) -> Pack | None:
         raise DataError(path, f"can't be read ({clip_error_message(error)}); unpack the pack again.") from None
 
 
-def extract_pack_files(file: Path, pack: Pack, folder: Path) -> None:
+def extract_checked_pack_files(file: Path, pack: Pack, folder: Path) -> None:
     """Write the files of a pack that was checked into a folder; a UsageError where they can't be written."""
     with limit_reading(LIMITS, file) as allowance, allowance.open_zip_archive(file) as archive:
         for name in (*pack.files, PACK):
@@ -167,7 +167,7 @@ def _read_packed_file(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     return archive.read(name)
 
 
-def _check_packed_file_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
+def _check_packed_manifest_or_page(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     """Raise a DataError for a manifest that was changed before it was packed, and for a page that does something."""
     parts, ending = name.split("/"), name.rpartition(".")[2]
     if (

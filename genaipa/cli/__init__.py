@@ -19,7 +19,7 @@ from typer.exceptions import TyperException
 from typer.main import get_group
 
 from genaipa import __version__
-from genaipa.cli.terminal.console import NOTHING, print_notes_at_end
+from genaipa.cli.terminal.console import NOTHING, print_queued_notes_at_end
 from genaipa.cli.terminal.headings import OWN, command_names, package_commands
 from genaipa.cli.terminal.help import Command, DefaultListGroup, Group, RootGroup, describe_parser_error
 from genaipa.cli.terminal.options import (
@@ -70,25 +70,25 @@ def make_command(name: str) -> Any:
     return get_group(parent).commands[name]
 
 
-def _load_command(command_path: str) -> Any:
+def _load_command(command_words: str) -> Any:
     """Return a command's function, or its `typer.Typer` of several; a UsageError for a package's that is broken."""
-    above, _, name = command_path.rpartition(" ")
-    if command_path in OWN or name in _WITHIN.get(above, ()):
+    above, _, name = command_words.rpartition(" ")
+    if command_words in OWN or name in _WITHIN.get(above, ()):
         module = import_module(f"genaipa.cli.commands.{name}")
         return getattr(module, "app", None) or getattr(module, name)
-    target = package_commands()[command_path].target
+    target = package_commands()[command_words].target
     try:
         return load_object(target)
     except Exception as error:
         raise UsageError(
-            f"the package command '{command_path}' can't be loaded from {target} ({type(error).__name__}: {error})."
+            f"the package command '{command_words}' can't be loaded from {target} ({type(error).__name__}: {error})."
         ) from error
 
 
-def _add_command(parent: typer.Typer, command_path: str) -> None:
+def _add_command(parent: typer.Typer, command_words: str) -> None:
     """Add a command by its words to the one that they are below of, with its own commands."""
-    name = command_path.rpartition(" ")[2]
-    command = _load_command(command_path)
+    name = command_words.rpartition(" ")[2]
+    command = _load_command(command_words)
     if not isinstance(command, typer.Typer):
         parent.command(name, cls=Command)(_wrap_with_common_options(command))
         return
@@ -96,10 +96,10 @@ def _add_command(parent: typer.Typer, command_path: str) -> None:
         subcommand.cls, subcommand.callback = Command, _wrap_with_common_options(subcommand.callback)
     if command.registered_callback is not None:
         command.registered_callback.callback = _wrap_with_common_options(command.registered_callback.callback)
-    for below in _WITHIN.get(command_path, ()):
-        _add_command(command, f"{command_path} {below}")
+    for below in _WITHIN.get(command_words, ()):
+        _add_command(command, f"{command_words} {below}")
     for below in package_commands():
-        if below.rpartition(" ")[0] == command_path:
+        if below.rpartition(" ")[0] == command_words:
             with contextlib.suppress(UsageError):  # the others still work
                 _add_command(command, below)
     parent.add_typer(command, name=name, cls=DefaultListGroup if command.registered_callback is None else Group)
@@ -108,7 +108,7 @@ def _add_command(parent: typer.Typer, command_path: str) -> None:
 def _wrap_with_common_options(command: Any) -> Any:
     """Add --workspace, which `current_workspace` goes by, --explain and --quiet to a command."""
     signature = inspect.signature(command, eval_str=True)
-    own_parameters, general = list(signature.parameters.values()), _explanation_from_docstring(command)
+    own_parameters, general = list(signature.parameters.values()), _docstring_after_first_paragraph(command)
     added: dict[str, Any] = {"explain": ExplainOption, "quiet": QuietOption}
     if command.__name__ not in _NOWHERE and "workspace" not in signature.parameters:
         added = {"workspace": WorkspaceOption, **added}
@@ -124,7 +124,7 @@ def _wrap_with_common_options(command: Any) -> Any:
         explains, quiet = given.pop("explain"), given.pop("quiet")
         if "workspace" in added:
             given.pop("workspace")  # noted by its callback
-        with print_notes_at_end(
+        with print_queued_notes_at_end(
             general,
             complete_step=name_workspace_in_next_command,
             explains=explains,
@@ -138,7 +138,7 @@ def _wrap_with_common_options(command: Any) -> Any:
     return run_with_options
 
 
-def _explanation_from_docstring(command: Any) -> str:
+def _docstring_after_first_paragraph(command: Any) -> str:
     """Return the help page's text after its first sentence, for a command without an explanation of its own."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")[1:]
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or NOTHING
@@ -175,12 +175,12 @@ def _print_help_or_load_dotenv(
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
-    from genaipa.cli.terminal.env_file import load_dotenv
+    from genaipa.cli.terminal.env_file import load_keys_from_dotenv
 
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         return
-    load_dotenv()
+    load_keys_from_dotenv()
 
 
 @functools.cache
@@ -198,10 +198,10 @@ def _check_utf8_arguments(arguments: list[str]) -> None:
             raise UsageError(f"'{clip(argument)}' is not valid UTF-8; type it again in a UTF-8 terminal.") from None
 
 
-def _print_error(error: GenaipaError, arguments: list[str]) -> None:
+def _print_error_and_alternatives(error: GenaipaError, arguments: list[str]) -> None:
     """Print an error in the command line's words, and below it what to run instead of these."""
     from genaipa.cli.terminal.alternatives import format_alternative_commands
-    from genaipa.cli.terminal.console import complain, say
+    from genaipa.cli.terminal.console import complain, print_to_stderr
 
     lines = list(format_alternative_commands(arguments, error.ways)) if isinstance(error, RefusedSystemError) else []
     if isinstance(error, RefusedSystemError) and lines:
@@ -210,21 +210,21 @@ def _print_error(error: GenaipaError, arguments: list[str]) -> None:
         sentence = f"{error.flag}{error.problem}" if isinstance(error, OptionError) else str(error)
         complain(name_workspace_in_next_command(sentence))
     for line in lines:
-        say(line, exact=True)
+        print_to_stderr(line, exact=True)
 
 
 def run_command(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; an error is one sentence on stderr."""
     from genaipa.cli.terminal.console import complain
-    from genaipa.cli.terminal.process import prepare_standard_streams
+    from genaipa.cli.terminal.process import prepare_streams_or_exit_if_closed
 
-    prepare_standard_streams()
+    prepare_streams_or_exit_if_closed()
     try:
         _check_utf8_arguments(sys.argv[1:] if arguments is None else arguments)
         code = root_command()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
-        _print_error(error, sys.argv[1:] if arguments is None else arguments)
+        _print_error_and_alternatives(error, sys.argv[1:] if arguments is None else arguments)
         return error.exit_code
     except TyperException as error:
         complain(describe_parser_error(error))

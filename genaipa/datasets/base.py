@@ -102,12 +102,12 @@ _METHODS = ("available", "pull", "import_study")
 
 def dataset_names() -> list[str]:
     """Return the data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*_dataset_entry_points(), *_datasets_of_task_kinds())))
+    return list(dict.fromkeys((*_dataset_entry_points(), *_datasets_of_task_kinds_by_name())))
 
 
 def find_dataset(name: str) -> Dataset:
     """Return the data set of that name; a UsageError if there is none, or if its class can't be loaded."""
-    if kind_dataset := _datasets_of_task_kinds().get(name):
+    if kind_dataset := _datasets_of_task_kinds_by_name().get(name):
         return kind_dataset
     targets = _dataset_entry_points()
     if name not in targets:
@@ -163,7 +163,7 @@ def load_named_document(workspace: Workspace, name: str) -> Document:
     return load_document(name, workspace)
 
 
-def map_recorded_systems() -> dict[str, Dataset]:
+def map_recorded_systems_to_datasets() -> dict[str, Dataset]:
     """Return system (`published/NAME`) → the data set that recorded its answers."""
     return {system: dataset for dataset in load_datasets() for system in dataset.systems}
 
@@ -173,7 +173,7 @@ def find_pulled_workspace() -> Workspace:
     return Workspace(home=pulled_folder(), layers=(("pulled", pulled_folder()),))
 
 
-def _datasets_of_task_kinds() -> dict[str, Dataset]:
+def _datasets_of_task_kinds_by_name() -> dict[str, Dataset]:
     """Return name → data set of a kind of task."""
     return {name: dataset for kind in load_kinds().values() for name, dataset in kind.data_sets().items()}
 

@@ -22,7 +22,7 @@ from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clip
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.certificates import explain_refused_certificate
-from genaipa.files.text import SHA256, hash_like_pinned_hash, split_url
+from genaipa.files.text import SHA256, hash_like_pinned_hash, split_url_or_empty
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class _FolderOrigin(Origin):
                 continue
             except OSError as error:
                 raise DataError(location, f"can't be read ({error.strerror}).") from None
-            if self._files.is_published(path, content):
+            if self._files.is_published_content(path, content):
                 return content
             if location in locations:
                 other_contents.append(content)
@@ -151,7 +151,7 @@ class _ServerOrigin(Origin):
 
         self._files = files
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
-        self._host = split_url(url).hostname
+        self._host = split_url_or_empty(url).hostname
         if not self._host:
             raise UsageError(f"the URL '{url}' does not name a server; {files.title} can't be pulled from it.")
         self._base = url.rstrip("/")
@@ -250,14 +250,14 @@ class Snapshot:
         """The files that a pull takes where the source has them."""
         return [path for path in self.blobs if path.startswith(self.optional)]
 
-    def has_published_file(self, path: str) -> bool:
+    def is_published_file_cached(self, path: str) -> bool:
         """Tell whether the file is kept here and is the published one."""
         try:
-            return self.is_published(path, (self.folder / path).read_bytes())
+            return self.is_published_content(path, (self.folder / path).read_bytes())
         except OSError:
             return False
 
-    def is_published(self, path: str, content: bytes) -> bool:
+    def is_published_content(self, path: str, content: bytes) -> bool:
         """Tell whether this is the published content of a file."""
         pinned = self.blobs[path]
         return hash_like_pinned_hash(pinned, content) == pinned and not content.startswith(POINTER)
@@ -272,14 +272,16 @@ class Snapshot:
         from genaipa.datasets.snapshot import is_url, open_origin
 
         wanted, study = self.required_files, self.optional_files
-        missing = [path for path in wanted if not self.has_published_file(path)]
+        missing = [path for path in wanted if not self.is_published_file_cached(path)]
         # Another origin may have another content of what is pinned by nothing.
-        lacking = [path for path in study if not self.has_published_file(path) or (origin and not self.blobs[path])]
+        lacking = [
+            path for path in study if not self.is_published_file_cached(path) or (origin and not self.blobs[path])
+        ]
         published = f"https://raw.githubusercontent.com/{self.repository}/{self.commit}"
         origin_used, fetched = origin or os.environ.get("GENAIPA_MIRROR") or published, 0
         reasons: list[GenaipaError] = []
         if offline and is_url(origin_used):
-            if needed := missing or (not wanted and not any(map(self.has_published_file, study)) and study):
+            if needed := missing or (not wanted and not any(map(self.is_published_file_cached, study)) and study):
                 examples = join_some((f"'{name}'" for name in needed), 1)
                 raise UsageError(
                     f"files of {self.title} are missing ({examples}); to fetch them, run: {self.pull_command}"
@@ -335,7 +337,7 @@ class Snapshot:
                 raise
             optional_errors.append(error)
             return False
-        if not self.is_published(path, content):
+        if not self.is_published_content(path, content):
             raise DataError(f"{self.title}'s {path}", self._explain_mismatch(path, content, origin.remedy))
         write_cache_file(self.folder / path, content)
         return True

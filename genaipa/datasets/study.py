@@ -112,7 +112,7 @@ class StudyRun:
 
     def files(self) -> dict[str, bytes]:
         """Return name → content of every file of the folder."""
-        documents, orders = self.documents_asked, self._question_orders()
+        documents, orders = self.documents_asked, self._question_order_by_document_repetition()
         annotated = [name for name in documents if name in find_pulled_workspace().nearest_files("annotations")]
         conversations, introductions = self._make_conversations_and_introductions(orders)
         plan = ProcedurePlan(
@@ -143,7 +143,7 @@ class StudyRun:
         )
         return run.files
 
-    def _question_orders(self) -> dict[str, tuple[str, ...]]:
+    def _question_order_by_document_repetition(self) -> dict[str, tuple[str, ...]]:
         """Return the questions as published: in which order they were asked is not."""
         orders: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for answer in self.answers:
@@ -226,7 +226,7 @@ def write_study(workspace: Workspace, runs: Iterable[StudyRun]) -> Imported:
     return done
 
 
-def write_recordings(
+def write_recordings_and_list_systems(
     answers: Iterable[PublishedAnswer], questions: QuestionSet, documents: Mapping[str, Document], source: str
 ) -> list[str]:
     """Write the recording of each system that answered, for `systems.published`; their names.

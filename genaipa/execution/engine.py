@@ -26,7 +26,7 @@ from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, token_limit_with_thoughts
 from genaipa.systems.citations import place_citations
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
-from genaipa.tasks.json_reply import extract_json_or_flaw
+from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Engine:
         transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
         asked = _AskedSystem(ready, transport, asyncio.Semaphore(transport.at_once))
         await self._ask_unrecorded_calls(asked)
-        while not asked.breaker.is_open and await transport.wait_for_late_replies():
+        while not asked.breaker.is_open and await transport.wait_and_tell_whether_to_resend():
             await self._ask_unrecorded_calls(asked)
         await self.budget.count_pending_as_spent(name)
         if asked.unplaced_citations:
@@ -203,8 +203,8 @@ class Engine:
         record = calls.make_blank_record(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
-            attempt = await self._send_call(asked, call, messages, settings)
-            attempt = await self._ask_until_usable(asked, call, messages, settings, attempt, aside)
+            attempt = await self._send_call_or_ask_for_json_in_words(asked, call, messages, settings)
+            attempt = await self._ask_until_usable_or_raise(asked, call, messages, settings, attempt, aside)
         except LeftOutError:
             # It will be paid for; and it is sent again for its reply.
             if sum(aside):
@@ -249,11 +249,11 @@ class Engine:
             await self._record_conversation_opening_once(system, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], key=record_key)]
         if call.compute is not None:
-            carries = await self._compute_message_text(system, call)
+            carries = await self._compute_message_text_in_thread(system, call)
             messages = [*messages[:-1], dataclasses.replace(messages[-1], carries=carries)]
         return messages
 
-    async def _compute_message_text(self, system: str, call: Call) -> str:
+    async def _compute_message_text_in_thread(self, system: str, call: Call) -> str:
         """Work a message's text out in a thread, one at a time: other systems are asked meanwhile."""
         loop = asyncio.get_running_loop()
 
@@ -368,7 +368,7 @@ class Engine:
             )
         return cut
 
-    async def _ask_until_usable(
+    async def _ask_until_usable_or_raise(
         self,
         asked: _AskedSystem,
         call: Call,
@@ -391,7 +391,9 @@ class Engine:
                 again = append_correction_request(messages, attempt.reply.text, f"{flaw}. {_AGAIN}")
             try:
                 reserved_dollars.append(await self._reserve_call_cost(asked, again, settings))
-                attempt = (await self._send_call(asked, call, again, settings)).add_earlier_attempt(before)
+                attempt = (
+                    await self._send_call_or_ask_for_json_in_words(asked, call, again, settings)
+                ).add_earlier_attempt(before)
             except LeftOutError:
                 raise
             except (_ConversationEndsError, BreakerOpenError):
@@ -413,7 +415,7 @@ class Engine:
             return "it has reasoning but no answer; a reasoning parser meant for another model also causes this"
         return self.task.flaw_raising_task_error(call, attempt.reply)
 
-    async def _send_call(
+    async def _send_call_or_ask_for_json_in_words(
         self, asked: _AskedSystem, call: Call, messages: Sequence[Message], settings: Settings
     ) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
@@ -492,7 +494,7 @@ async def ask_for_json_in_words(
     def read_json_and_flaw(reply: Reply) -> tuple[str, str]:
         if find_flaw:
             return reply.text, find_flaw(reply) if reply.finish == "stop" else ""
-        return extract_json_or_flaw(reply.text, schema)
+        return extract_json_or_reply_and_flaw(reply.text, schema)
 
     first = attempt = await ask(asked)
     if first.has_only_thoughts:

@@ -156,7 +156,9 @@ _MOST = 10_000
 """More slices at once than any cluster has room for."""
 
 
-def carry_out_slices(launch: Launch, launcher: Launcher, slice_indexes: Sequence[int], at_once: int | None) -> None:
+def carry_out_slices_resuming_capped(
+    launch: Launch, launcher: Launcher, slice_indexes: Sequence[int], at_once: int | None
+) -> None:
     """Carry out slices; those that the spending cap stopped go on while the study has money left for them."""
     slices, launch.begun_with = list(slice_indexes), launch.total_answer_bytes()
     while slices:

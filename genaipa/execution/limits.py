@@ -35,11 +35,11 @@ from genaipa.systems.base import (
     Finish,
     Reply,
     Usage,
-    select_usable_passages,
+    select_usable_passages_and_remark,
 )
 from genaipa.systems.provider import redact
 from genaipa.systems.thoughts import join_distinct_thoughts, split_thoughts, strip_blank_lines_and_end_mark
-from genaipa.words import make_printable
+from genaipa.words import replace_unprintable_characters
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -359,7 +359,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         empty = TransientError(f"{system.name} sent an empty reply.", kind="empty-reply")
         empty.usage = usage
         raise empty
-    passages, odd = select_usable_passages(reply.passages)
+    passages, odd = select_usable_passages_and_remark(reply.passages)
     citations = reply.citations if isinstance(reply.citations, tuple) else ()
     return dataclasses.replace(
         reply,
@@ -379,7 +379,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
 
 def _clean_server_text(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
-    return make_printable(" ".join(text[:_LONGEST_ERROR].split()))
+    return replace_unprintable_characters(" ".join(text[:_LONGEST_ERROR].split()))
 
 
 def _valid_rounded_seconds_or_none(seconds: object) -> float | None:
@@ -494,6 +494,6 @@ class Transport:
         """Set money aside for a call; a SpendingCapError if none is left, a LeftOutError if some may come free yet."""
         await budget.reserve(estimate)
 
-    async def wait_for_late_replies(self) -> bool:
+    async def wait_and_tell_whether_to_resend(self) -> bool:
         """Wait, once all was sent, for replies that are still to come; whether all is to be sent again."""
         return False

@@ -44,7 +44,7 @@ class LocalLauncher(Launcher):
                         jobs.remove(job)
                         job.result()
             except BaseException:
-                processes.stop_all()  # leaving `with` waits for them
+                processes.terminate_all_and_start_no_more()  # leaving `with` waits for them
                 raise
 
 
@@ -58,13 +58,13 @@ class _SliceProcesses:
 
     def carry_out_slice(self, index: int) -> None:
         """Run a slice to its end, and note it; have all stop if no other is to be begun."""
-        code = self._run_slice(index)
+        code = self._run_slice_restarting_killed_process(index)
         with self._lock:
             goes_on = self._launch.record_exit_and_check_continue(index, code)
         if not goes_on:
-            self.stop_all()
+            self.terminate_all_and_start_no_more()
 
-    def _run_slice(self, index: int) -> int:
+    def _run_slice_restarting_killed_process(self, index: int) -> int:
         """Run a slice to its end, and again after a death as long as it gets further; return its last exit code."""
         deaths, size = 0, self._launch.measure(index)
         while True:
@@ -106,7 +106,7 @@ class _SliceProcesses:
             env=slice_environment(self._launch),
         )
 
-    def stop_all(self) -> None:
+    def terminate_all_and_start_no_more(self) -> None:
         """Have all stop in order, as at Ctrl-C, to which a shell's background jobs are deaf; begin no other."""
         with self._lock:
             self._stopped = True

@@ -113,7 +113,7 @@ class ManualRun:
         """Every call that a person carries, and whether all is in that its messages depend on."""
         known = True
 
-        def find_reply(call: Call) -> str:
+        def find_reply_and_track_known(call: Call) -> str:
             nonlocal known
             if call.kind == "acknowledgement" or call.independent_of_reply:
                 return call.placeholder_reply
@@ -123,7 +123,7 @@ class ManualRun:
 
         for dialogue in self.task.dialogues_raising_task_error(target):
             known = True
-            for call in walk_calls(dialogue, find_reply):
+            for call in walk_calls(dialogue, find_reply_and_track_known):
                 if call.kind != "acknowledgement":
                     yield call, known
 
@@ -149,7 +149,7 @@ class ManualRun:
                 continue
             for suffix, text in (
                 ("messages", self._format_messages_file(sheet)),
-                ("replies", self._format_replies_file(sheet)),
+                ("replies", self._format_blank_replies_file(sheet)),
             ):
                 path = self.folder.path / f"{stem}.{suffix}.txt"
                 # A fill-in file may hold replies that were not collected yet: it is never written twice.
@@ -159,7 +159,7 @@ class ManualRun:
         return written
 
     def _format_messages_file(self, sheet: ChatSheet) -> str:
-        if sheet.system in self.systems_with_written_replies:
+        if sheet.system in self.systems_whose_replies_people_write:
             how = "Read the messages one after another, and write an answer to each one marked 'keep the reply'."
         elif sheet.needs_chat_per_question and len(sheet.calls) > 1:
             first = (
@@ -186,10 +186,10 @@ class ManualRun:
             lines += ["", f"{'-' * 20} {title} {'-' * 20}", "", message.content]
         return "\n".join(lines) + "\n"
 
-    def _format_replies_file(self, sheet: ChatSheet) -> str:
-        is_written = sheet.system in self.systems_with_written_replies
+    def _format_blank_replies_file(self, sheet: ChatSheet) -> str:
+        is_written = sheet.system in self.systems_whose_replies_people_write
         # Which takes all of a run's files, those that people write among them.
-        author = ("--author", "NAME") if self.systems_with_written_replies else ()
+        author = ("--author", "NAME") if self.systems_whose_replies_people_write else ()
         collect = shell_command("genaipa", "collect", self.folder.name, *author)
         lines = [
             f"{_MARK} conversation: {sheet.name}",
@@ -274,7 +274,7 @@ class ManualRun:
                     result.conflicts = (*result.conflicts, key)
                 else:
                     system, call = wanted[key]
-                    writes = author if system in self.systems_with_written_replies else ""
+                    writes = author if system in self.systems_whose_replies_people_write else ""
                     await self._record_reply(
                         writer, system, call, text, author=writes, seconds=(seconds or {}).get(key, 0.0)
                     )
@@ -286,12 +286,12 @@ class ManualRun:
 
     def check_author_is_named(self, author: str, systems: Iterable[str]) -> None:
         """Raise an OptionError if one of these systems has replies that people write, and no `author` is named."""
-        written = [system for system in systems if system in self.systems_with_written_replies]
+        written = [system for system in systems if system in self.systems_whose_replies_people_write]
         if written and not author:
             raise OptionError("author", f": who wrote the answers of {written[0]}? Nobody may score what they wrote.")
 
     @property
-    def systems_with_written_replies(self) -> set[str]:
+    def systems_whose_replies_people_write(self) -> set[str]:
         """The names of the systems whose replies people write."""
         return {ready.resolved.requested_name for ready in self.systems if ready.resolved.are_replies_written_by_people}
 

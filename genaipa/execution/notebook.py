@@ -21,7 +21,7 @@ from genaipa.judging.plan import JudgeRequest
 from genaipa.kinds import DEFAULT, load_plan_options
 from genaipa.runs.run import Run, Runs, resolve_workspace_and_run_names
 from genaipa.systems.base import SamplingOptions
-from genaipa.tasks.catalog import find_task_kind
+from genaipa.tasks.catalog import find_task_kind_or_plain
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import Named, find_workspace, list_names
 
@@ -106,14 +106,16 @@ class RunOptions(SamplingOptions, total=False):
     """Whether replies come in pieces, so that the time until the first is in their records."""
 
 
-def make_run_request(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:
+def make_run_request_and_limits(
+    systems: Systems, documents: Documents, arguments: RunOptions
+) -> tuple[RunRequest, RunLimits]:
     """Make the request and limits from arguments: names, objects that have one, or classes of systems."""
     given: dict[str, Any] = {**arguments}
     given["systems"] = _system_names(systems)
     given["documents"] = _names_given_in_argument("documents", documents)
     given["effort"] = _names_given_in_argument("effort", given.get("effort", ()))
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
-    given["kind"] = find_task_kind(given.get("task", DEFAULT))
+    given["kind"] = find_task_kind_or_plain(given.get("task", DEFAULT))
     own = {
         name: _convert_kind_option(name, option, given.pop(name))
         for name, option in load_plan_options().items()
@@ -198,7 +200,7 @@ async def run_async(
     <Run ...-extractive-vpda: complete, 2 of 2 answers>
     """
     here = find_workspace(workspace)
-    request, limits = make_run_request(systems, documents, options)
+    request, limits = make_run_request_and_limits(systems, documents, options)
     prepared = prepare_run(here, request, observer)
     await carry_out_run(prepared, limits, observer)
     return Run(here, prepared.open_or_create_folder())
@@ -247,14 +249,14 @@ def _run_coroutine_in_thread(asking: Coroutine[Any, Any, T]) -> T:
     """Carry it out in a thread where a loop runs already, as in a notebook; what stops the caller stops the run."""
     stops: list[Callable[[], object]] = []
 
-    async def run_until_stopped() -> T:
+    async def register_stop_and_await() -> T:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a coroutine runs in a task"
         stops.append(lambda: loop.call_soon_threadsafe(task.cancel))
         return await asking
 
     with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(asyncio.run, run_until_stopped())
+        made = pool.submit(asyncio.run, register_stop_and_await())
         try:
             return made.result()
         except BaseException:

@@ -21,15 +21,15 @@ import genaipa
 from genaipa.datasets.base import find_unpulled_dataset_with_document, load_datasets
 from genaipa.errors import DataError, OptionError, RunError, UsageError, clip
 from genaipa.execution.observer import Observer
-from genaipa.files.locks import hold_folder_lock
+from genaipa.files.locks import hold_flock_on_folder
 from genaipa.files.names import clean_folder_name, make_run_folder
 from genaipa.files.stamps import now
 from genaipa.files.text import sha256_of
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.runs.documents import add_run_documents_to_workspace
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
-from genaipa.runs.selection import find_run, find_sliced_study, list_run_folders
+from genaipa.runs.selection import find_run, find_sliced_study, list_run_folders_oldest_first
 from genaipa.runs.slices import shared_plan_key, shared_plan_key_of_head
 from genaipa.systems.base import EFFORTS
 from genaipa.systems.catalog import ResolvedSystem, resolve_system
@@ -163,8 +163,8 @@ class PreparedRun:
     def documents_label(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
         if self.slice is not None and self.corpus is not None and not self.stands_for_all:
-            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.label}"
-        return self.corpus.short_description if self.corpus else ", ".join(self.task.facts)
+            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.label_in_words}"
+        return self.corpus.asked_count_and_file_name if self.corpus else ", ".join(self.task.facts)
 
     @property
     def study_size_factor(self) -> float:
@@ -191,7 +191,7 @@ class PreparedRun:
         if self.folder is None:
             runs = self.workspace.runs
             make_run_folder(runs)
-            with hold_folder_lock(runs):
+            with hold_flock_on_folder(runs):
                 self.folder = self.find_begun() or RunFolder.create(runs, self.make_manifest())
         return self.folder
 
@@ -225,22 +225,22 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     """
     observer = observer or Observer()
     _check_request(workspace, request)
-    request = replace(request, systems=tuple(_list_systems_with_effort_levels(workspace, request)), effort=())
+    request = replace(request, systems=tuple(_expand_systems_by_effort_level(workspace, request)), effort=())
     request = replace(request, plan=select_options_of_task_kind(request))
     resources = _make_resources(observer, offline=request.offline)
     if request.slice is not None:
         return _prepare_slice(workspace, request, resources)
     corpus = None
-    if find_kind(request.kind).documents:
+    if find_kind_or_placeholder(request.kind).documents:
         workspace, request, corpus = resolve_documents(workspace, request, resources)
     task = make_task(make_spec(request, workspace, resources), workspace)
     if request.citations is not None and not task.shows_documents:
         raise OptionError("citations", " is for a document that is sent, and this run sends none; leave it out.")
     run = PreparedRun(task, request.name, None, request.offline, corpus)
     if not request.new:
-        known = frozenset(folder.name for folder in list_run_folders(workspace))
-        run.folder = find_run_of_same_plan(run, request.name)
-        run.find_begun = partial(find_run_of_same_plan, run, request.name, known)
+        known = frozenset(folder.name for folder in list_run_folders_oldest_first(workspace))
+        run.folder = find_newest_run_of_same_plan(run, request.name)
+        run.find_begun = partial(find_newest_run_of_same_plan, run, request.name, known)
     for note in task.notes if run.folder is None else ():
         observer.on_note(note)
     if run.folder is not None and not run.folder.is_complete():
@@ -255,7 +255,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
 
     A UsageError if the study's other slices were asked by another plan.
     """
-    if not find_kind(request.kind).documents:
+    if not find_kind_or_placeholder(request.kind).documents:
         raise OptionError("slice", " divides up documents, and this task has none; leave it out.")
     if request.new:
         raise UsageError("a study has one run per slice; start a new study under another name.")
@@ -266,12 +266,12 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     part = Slice(study, index, number, planned.plan)
     task = make_task(planned.spec, planned.workspace)
     run = PreparedRun(task, request.name, None, request.offline, planned.corpus, slice=part)
-    run.find_begun = partial(_find_begun_slice, run, part)
+    run.find_begun = partial(_find_begun_slice_or_refuse_other_plan, run, part)
     run.folder = run.find_begun()
     for note in task.notes if run.folder is None else ():
         resources.say(note)
     if siblings := find_sliced_study(workspace, study):
-        run.slice = replace(part, cap=siblings.spending_cap)
+        run.slice = replace(part, cap=siblings.highest_spending_cap_of_slices)
     if run.folder is not None:
         check_inputs_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
@@ -279,7 +279,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     return run
 
 
-def _find_begun_slice(run: PreparedRun, wanted_slice: Slice) -> RunFolder | None:
+def _find_begun_slice_or_refuse_other_plan(run: PreparedRun, wanted_slice: Slice) -> RunFolder | None:
     """Find the slice of a study that was begun; a UsageError if the others have another plan."""
     study = find_sliced_study(run.workspace, wanted_slice.study)
     if study is None:
@@ -329,7 +329,7 @@ def _check_vendor_citations_available(workspace: Workspace, request: RunRequest)
     """Raise an OptionError where a vendor's own citations are not to be had: of which models, in which tasks."""
     if request.citations != "vendor":
         raise OptionError("citations", f" '{clip(request.citations or '')}': the only kind is vendor.")
-    if not find_kind(request.kind).documents:
+    if not find_kind_or_placeholder(request.kind).documents:
         raise OptionError(
             "citations", " is only for questions about documents whose replies are text; a reply in JSON can't cite."
         )
@@ -342,7 +342,7 @@ def _check_vendor_citations_available(workspace: Workspace, request: RunRequest)
             )
 
 
-def _list_systems_with_effort_levels(workspace: Workspace, request: RunRequest) -> Iterator[str]:
+def _expand_systems_by_effort_level(workspace: Workspace, request: RunRequest) -> Iterator[str]:
     """Yield the systems of a request: each that takes levels of effort by its name with each level, others once."""
     taken = False
     for name in request.systems:
@@ -395,9 +395,11 @@ def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digest
             )
 
 
-def find_run_of_same_plan(run: PreparedRun, name: str | None, ignored_names: Collection[str] = ()) -> RunFolder | None:
+def find_newest_run_of_same_plan(
+    run: PreparedRun, name: str | None, ignored_names: Collection[str] = ()
+) -> RunFolder | None:
     """Find the newest run of this plan, data and name, if one is given, but for `ignored_names`; else None."""
-    for folder in reversed(list_run_folders(run.workspace)):
+    for folder in reversed(list_run_folders_oldest_first(run.workspace)):
         if folder.name in ignored_names:
             continue
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError, OptionError
 from genaipa.execution.limits import Transport
-from genaipa.runs.procedure import tally_row_name
+from genaipa.runs.procedure import initialization_or_task_name
 from genaipa.systems import costs
 from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
@@ -95,7 +95,7 @@ def estimate_task_costs(task: Task, ready: ReadySystem) -> list[CostEstimate]:
     rows: dict[str, CostEstimate] = {}
     times, batched = task.sample_and_factor_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated, reasoning in measure_call_tokens(task, ready):
-        name = tally_row_name(task.name, call.coordinates)
+        name = initialization_or_task_name(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
@@ -249,7 +249,7 @@ async def make_system_ready(
             )
     else:
         resolved.check_effort()
-    told = _server_notes(resolved, readiness)
+    told = _check_retirement_and_list_server_notes(resolved, readiness)
     for note in told:
         say(note)
     context = resolved.entry.context or readiness.context or resolved.context_tokens
@@ -300,7 +300,7 @@ def _note_options_not_sent(resolved: ResolvedSystem, sampling: Sampling) -> list
     return notes
 
 
-def _server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
+def _check_retirement_and_list_server_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
     """Return the server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
     notes, listed = list(readiness.notes), readiness.models
     if resolved.entry.is_retired and listed is not None:

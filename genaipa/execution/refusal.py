@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.base import map_recorded_systems
+from genaipa.datasets.base import map_recorded_systems_to_datasets
 from genaipa.errors import AlternativeCommand, RefusedSystemError
 from genaipa.execution.ready import find_oversized_documents, make_system_ready
 from genaipa.kinds import DEFAULT
@@ -37,7 +37,7 @@ WITHOUT_DOCUMENT = "recall"
 """The experiment that asks about a company by its name alone."""
 
 
-async def refuse_unusable_systems(run: PreparedRun, *, will_start: bool) -> None:
+async def refuse_retired_or_small_context_systems(run: PreparedRun, *, will_start: bool) -> None:
     """Raise a RefusedSystemError for systems that can't be asked, as far as that is known without them.
 
     One that is `will_start` afterwards may count fewer tokens than are guessed here.
@@ -129,7 +129,7 @@ def _suggest_alternative_commands(
     if (
         procedure
         and recorded
-        and (study := map_recorded_systems().get(recorded))
+        and (study := map_recorded_systems_to_datasets().get(recorded))
         and _are_all_documents_of_study(study, run)
     ):
         yield AlternativeCommand(system_name, recorded, f"the answers that the authors of {study.title} published")

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import msgspec
 
 from genaipa.errors import OptionError, RunError, UsageError, shell_command
-from genaipa.execution.batches.batched import BatchedSystem, Batching, BatchTransport, refuse_batched_documents
+from genaipa.execution.batches.batched import (
+    BatchedSystem,
+    Batching,
+    BatchTransport,
+    refuse_new_batches_showing_documents,
+)
 from genaipa.execution.batches.ledger import BatchLedger
 from genaipa.execution.caps import check_cap_and_find_least_share, claim_cap_share
 from genaipa.execution.engine import Engine
@@ -18,9 +23,9 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import ReadySystem, StartedSystems, estimated_tokens_note, make_system_ready
-from genaipa.execution.refusal import refuse_oversized_documents, refuse_unusable_systems
+from genaipa.execution.refusal import refuse_oversized_documents, refuse_retired_or_small_context_systems
 from genaipa.runs.batches import describe_pending_batches, find_pending_batches, has_batches
-from genaipa.runs.procedure import find_procedure_plan
+from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_once_asking_ended
 from genaipa.systems.base import Words
@@ -121,7 +126,7 @@ def check_batching_and_spending_cap(run: PreparedRun, limits: RunLimits) -> None
     """Raise a UsageError, before anything is started, for batches that cost more or a cap that could not be kept."""
     if limits.batch:
         _refuse_streamed_batches(limits)
-        refuse_batched_documents(run)
+        refuse_new_batches_showing_documents(run)
     unpriced = [system.requested_name for system in run.systems if system.tariff is None]
     if limits.max_cost is not None and unpriced:
         raise UsageError(
@@ -230,7 +235,7 @@ async def make_systems_ready(
 
     A RefusedSystemError, as early as can be, where any is retired or has too small a context.
     """
-    await refuse_unusable_systems(run, will_start=started is not None)
+    await refuse_retired_or_small_context_systems(run, will_start=started is not None)
     ready = [
         await make_system_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems
     ]
@@ -276,7 +281,7 @@ def _apply_batch_prices(run: PreparedRun, systems: list[ReadySystem], observer: 
                 f"{ready.resolved.requested_name} does not accept batches; genaipa sends single calls at full price"
             )
     rounds = max(map(len, run.task.question_orders.values()), default=1)
-    plan = find_procedure_plan(run.spec)
+    plan = get_plan_if_procedure_run(run.spec)
     if plan and plan.conversation == "shared" and rounds > 1:
         observer.on_note(
             f"shared conversations need one batch per turn, {rounds} one after another, and each may take "

@@ -54,7 +54,7 @@ def serve_models(
             system, readiness = runner.run(started.start_system_once(served[0]))
             for note in readiness.notes:
                 say(note)
-            endpoint = getattr(system, "find_endpoint")()  # noqa: B009 - of systems that start a server alone
+            endpoint = getattr(system, "resolve_endpoint")()  # noqa: B009 - of systems that start a server alone
             yield {record.address: endpoint.address}
         finally:
             runner.run(started.close_systems())

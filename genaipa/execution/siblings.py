@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.execution.prepare import PreparedRun, prepare_resumed_run, prepare_run
-from genaipa.runs.procedure import require_procedure_plan
+from genaipa.runs.procedure import assert_procedure_run_and_get_plan
 from genaipa.systems.base import Sampling
 from genaipa.tasks.request import RunRequest
 
@@ -45,16 +45,18 @@ def resume_or_prepare_slice(
         except UsageError:
             # Sets of questions that were named are in the plan alike; a slice has those of its documents' languages.
             specs = [folder.manifest().spec for folder in study.as_folders]
-            named = sorted({name for spec in specs for name in require_procedure_plan(spec).questions.values()})
+            named = sorted(
+                {name for spec in specs for name in assert_procedure_run_and_get_plan(spec).questions.values()}
+            )
             run = prepare_run(workspace, replace(request, plan=request.plan | {"questions": tuple(named)}), observer)
     assert run.slice is not None, "it is a slice"
-    run.slice = replace(run.slice, cap=study.spending_cap)
+    run.slice = replace(run.slice, cap=study.highest_spending_cap_of_slices)
     return run
 
 
 def _copy_slice_request(sibling: Manifest, slice_index_and_count: tuple[int, int], *, offline: bool) -> RunRequest:
     """Return the request for a slice that is asked as its sibling was."""
-    spec, plan, corpus = sibling.spec, require_procedure_plan(sibling.spec), sibling.corpus
+    spec, plan, corpus = sibling.spec, assert_procedure_run_and_get_plan(sibling.spec), sibling.corpus
     assert sibling.slice is not None, "it is a slice"
     assert corpus is not None, "only a corpus has slices"
     given = {name: value for name, value in asdict(plan).items() if name not in ("documents", "questions", "limit")}

@@ -12,7 +12,7 @@ import httpx2
 
 from genaipa import __version__
 from genaipa.files.certificates import ssl_context
-from genaipa.files.responses import LARGEST, Bounded
+from genaipa.files.responses import LARGEST, BoundedHttpClient
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -38,7 +38,7 @@ class Downloads:
     """
 
     def __init__(self, *, by_proxy: bool = True) -> None:
-        self._client = Bounded(
+        self._client = BoundedHttpClient(
             headers={"User-Agent": f"genaipa/{__version__}"}, verify=ssl_context(), trust_env=by_proxy
         )
         self._loop = asyncio.new_event_loop()

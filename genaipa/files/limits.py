@@ -88,7 +88,7 @@ CHAT_SIZE = 32_000_000
 """Bytes of one conversation, or one line."""
 
 
-class Allowance:
+class ReadingAllowance:
     """Count what reading one file takes; a DataError tells of what is too much."""
 
     def __init__(self, source: Path | str, limits: Limits) -> None:
@@ -157,10 +157,10 @@ class Allowance:
 
 
 @contextlib.contextmanager
-def limit_reading(limits: Limits, source: Path | str) -> Iterator[Allowance]:
+def limit_reading(limits: Limits, source: Path | str) -> Iterator[ReadingAllowance]:
     """Read a file within the limits of its kind; a DataError for whatever its parser raises."""
     try:
-        yield Allowance(source, limits)
+        yield ReadingAllowance(source, limits)
     except GenaipaError:
         raise
     except OSError as error:
@@ -197,7 +197,7 @@ _WHOLE_TAG = re.compile(rf"<[a-z](?:{_VALUE}|[^>=]++|=)*+", re.IGNORECASE)
 _BETWEEN = " \t\n\r\f/"
 
 
-def check_html_attribute_count(page: str, allowance: Allowance) -> None:
+def check_html_attribute_count(page: str, allowance: ReadingAllowance) -> None:
     """Refuse a page with too many attributes in all, or in one element, as its parser would find them."""
     every = 0
     for tag in _WHOLE_TAG.finditer(page):

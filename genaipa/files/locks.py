@@ -53,7 +53,7 @@ def hold_lock(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[
 
 
 @contextlib.contextmanager
-def hold_folder_lock(path: Path) -> Iterator[None]:
+def hold_flock_on_folder(path: Path) -> Iterator[None]:
     """Hold a folder itself for a moment, after whoever holds it now, without a file in it.
 
     Network file systems lock no folder: there nobody waits.

@@ -36,17 +36,17 @@ class TooLargeError(httpx2.DecodingError):
     """A body that is not read to its end."""
 
 
-class Bounded(httpx2.AsyncClient):
+class BoundedHttpClient(httpx2.AsyncClient):
     """A client whose responses are bounded in time and size, over the transports of the class beside it."""
 
     of_json = False
     """Whether its bodies that are read whole are JSON."""
 
     def _init_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
-        return _Transport(super()._init_transport(*arguments, **options))
+        return _BoundedTransport(super()._init_transport(*arguments, **options))
 
     def _init_proxy_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
-        return _Transport(super()._init_proxy_transport(*arguments, **options))
+        return _BoundedTransport(super()._init_proxy_transport(*arguments, **options))
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; what is streamed may be larger."""
@@ -56,7 +56,7 @@ class Bounded(httpx2.AsyncClient):
         return await super().send(request, **options)
 
 
-class _Transport(httpx2.AsyncBaseTransport):
+class _BoundedTransport(httpx2.AsyncBaseTransport):
     """A transport whose responses come unpacked, in time, and no larger than they may be."""
 
     def __init__(self, within: httpx2.AsyncBaseTransport) -> None:
@@ -64,7 +64,7 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         seconds = (request.extensions.get("timeout") or {}).get("read") or SECONDS
-        clock = _Clock(seconds)
+        clock = _RequestDeadline(seconds)
         request.headers["Accept-Encoding"] = "gzip"
         response = await clock.wait_within_time(self._within.handle_async_request(request))
         try:
@@ -88,7 +88,7 @@ _DROPPED = frozenset({b"content-encoding", b"content-length"})
 """Headers that are no longer true of an unpacked body."""
 
 
-class _Clock:
+class _RequestDeadline:
     """The time that a request has, from its beginning."""
 
     def __init__(self, seconds: float) -> None:
@@ -109,7 +109,7 @@ class _Clock:
 class _BoundedBody(httpx2.AsyncByteStream):
     """A body in small pieces; a DecodingError, which says why, for one that is too large or can't be unpacked."""
 
-    def __init__(self, response: httpx2.Response, clock: _Clock, limits: Mapping[str, Any]) -> None:
+    def __init__(self, response: httpx2.Response, clock: _RequestDeadline, limits: Mapping[str, Any]) -> None:
         self._stream: Any = response.stream
         self._clock, self._most, self._json = clock, limits[LARGEST], limits[_JSON]
         packing = response.headers.get("content-encoding", "").strip().lower()
@@ -122,7 +122,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = aiter(self._stream)
-        unpack = _make_gzip_unpacker() if self._packed else None
+        unpack = _make_gzip_unpacking_function() if self._packed else None
         packed = unpacked = values = 0
         while (chunk := await self._clock.wait_within_time(anext(chunks, None))) is not None:
             packed += len(chunk)
@@ -144,7 +144,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         return TooLargeError(f"a response of more than {self._most // 1_000_000:,} MB")
 
 
-def _make_gzip_unpacker() -> Any:
+def _make_gzip_unpacking_function() -> Any:
     """Make what unpacks the chunks of a body, each in small pieces."""
     packed = zlib.decompressobj(_GZIP)
 

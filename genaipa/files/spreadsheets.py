@@ -22,7 +22,7 @@ from genaipa.files.limits import (
     CSV,
     MOST_ATTRIBUTES,
     WORKBOOK,
-    Allowance,
+    ReadingAllowance,
     count_xml_attributes,
     count_xml_elements,
     limit_reading,
@@ -153,13 +153,13 @@ def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterat
                 yield ((sheet, _read_rows_within_allowance(sheet, allowance)) for sheet in book.worksheets)
 
 
-def _read_rows_within_allowance(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
+def _read_rows_within_allowance(sheet: Any, allowance: ReadingAllowance) -> Iterator[tuple[Any, ...]]:
     for row in sheet.iter_rows(values_only=True):
         allowance.count_read_elements(max(1, len(row)), sheet.title)
         yield row
 
 
-def _check_workbook_limits(path: Path, allowance: Allowance) -> None:
+def _check_workbook_limits(path: Path, allowance: ReadingAllowance) -> None:
     allowance.check_size(path.stat().st_size)
     cells = other_tags = 0
     with allowance.open_zip_archive(path) as archive:

@@ -68,7 +68,7 @@ def _decode_utf8_text(path: Path, raw: bytes, start: int = 0) -> str:
     return text
 
 
-def split_url(address: str) -> SplitResult:
+def split_url_or_empty(address: str) -> SplitResult:
     """Return the parts of an address, all empty if it can't be one."""
     try:
         return urlsplit(address)

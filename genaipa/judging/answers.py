@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.judging.name import are_of_same_family
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read_markdown
@@ -72,7 +72,9 @@ class JudgedAnswers:
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
         sources = [
-            source for source in select_sources(workspace, runs, only) if find_kind(source.manifest.spec.kind).people
+            source
+            for source in select_sources(workspace, runs, only)
+            if find_kind_or_placeholder(source.manifest.spec.kind).people
         ]
         self.runs = tuple(source.folder.name for source in sources)
         self._pool = Pool(
@@ -87,7 +89,7 @@ class JudgedAnswers:
                 raise UsageError(f"{subject} to judge, because suites are scored by rules; name another run.")
             raise UsageError(f"{subject} to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
-        self.day, first = _find_latest_day_and_first_sources(workspace, sources)
+        self.day, first = _find_latest_day_and_first_day_sources(workspace, sources)
         self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
         self.systems = _list_judged_systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
@@ -160,12 +162,12 @@ class JudgedAnswers:
             passes=passes,
             original=case.original,
             annotated=annotated.answer if annotated else "",
-            aside=_describe_annotation(case),
+            aside=_describe_silence_and_cited_sections(case),
             note=" ".join(filter(None, (annotated.note if annotated else "", case.doubt))),
             silent=bool(case.reliable_annotation and case.reliable_annotation.silent == "yes"),
             passages=passages,
             named=named,
-            parts=_list_part_beginnings(case),
+            parts=_part_beginnings_if_reply_cites_parts(case),
             evidence=tuple(_describe_evidence(case, examined)) if with_evidence and examined else (),
             points=annotated.points if annotated and with_points else (),
         )
@@ -184,7 +186,7 @@ class JudgedAnswers:
         return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
-def _find_latest_day_and_first_sources(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+def _find_latest_day_and_first_day_sources(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
     """Return the latest day of these runs, and the runs of their systems' first occasion, if that was earlier."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
@@ -213,7 +215,7 @@ def _list_judged_systems(sources: Iterable[Source], pool: Pool) -> list[JudgedSy
     return [JudgedSystem(name, frozenset(models[name] - {""})) for name in sorted(models)]
 
 
-def _describe_annotation(case: Case) -> str:
+def _describe_silence_and_cited_sections(case: Case) -> str:
     """Describe an annotated answer's silence and sections; of a part of a split that nobody is shown, how it begins."""
     if case.annotated is None:
         return ""
@@ -227,7 +229,7 @@ def _describe_annotation(case: Case) -> str:
     return "; ".join(filter(None, (SAID[case.annotated.silent], *sections)))
 
 
-def _list_part_beginnings(case: Case) -> tuple[str, ...]:
+def _part_beginnings_if_reply_cites_parts(case: Case) -> tuple[str, ...]:
     """Return the beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
     language = language_to_read_reply(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None

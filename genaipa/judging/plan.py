@@ -21,7 +21,7 @@ from genaipa.judging.task import JudgeInputs, JudgeTask, load_judge_templates, p
 from genaipa.judging.verdict import model_by_asked_system, store_verdicts
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
@@ -219,7 +219,7 @@ def _remove_done_judgements(wanted: Wanted, done: Wanted) -> None:
 def _list_judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedMaterial]]:
     """Return the runs in which judges were asked, oldest first; without those whose manifest is damaged."""
     runs = []
-    for folder in list_run_folders(workspace):
+    for folder in list_run_folders_oldest_first(workspace):
         if (folder.path / FILE).is_file() and not folder.has_withheld_texts:
             try:
                 runs.append((folder, folder.manifest(), read_judged_material(folder)))

@@ -139,9 +139,11 @@ class JudgeTask(Task):
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield a dialogue for each answer and pass, those about one document in a row."""
-        return (self._make_judge_dialogue(*opened) for opened in self._list_answer_passes(target))
+        return (self._make_judge_dialogue(*opened) for opened in self._iterate_passes_with_opening_messages(target))
 
-    def _list_answer_passes(self, target: Target) -> Iterator[tuple[JudgedItem, int, str, tuple[Message, ...]]]:
+    def _iterate_passes_with_opening_messages(
+        self, target: Target
+    ) -> Iterator[tuple[JudgedItem, int, str, tuple[Message, ...]]]:
         """Yield each answer and pass, with its conversation and the messages that open it."""
         for _, alike in groupby(self.material.answers, key=_opening_key):
             answers = list(alike)
@@ -156,7 +158,7 @@ class JudgeTask(Task):
         is_kept = self.folder.tally_records_and_map_offsets()[0].has_reply if self.folder else target.is_done
         missing = (
             opened
-            for opened in self._list_answer_passes(target)
+            for opened in self._iterate_passes_with_opening_messages(target)
             if not is_kept(record_key(target.name, NAME, self._make_coordinates(opened[0], opened[1])))
         )
         conversations = groupby(missing, key=itemgetter(2))
@@ -176,7 +178,11 @@ class JudgeTask(Task):
             (*opening, Message("user", self._write_judge_question(judged, pass_number))),
             conversation=conversation,
             digest=self.inputs.documents[judged.document].digest,
-            settings={"json_schema": self._verdict_schemas[bool(judged.annotated), bool(judged.points)]},
+            settings={
+                "json_schema": self._verdict_schemas_by_annotated_and_points[
+                    bool(judged.annotated), bool(judged.points)
+                ]
+            },
             placeholder_reply=verdict.make_sample_verdict(
                 self.material.rubric, annotated=bool(judged.annotated), points=judged.points
             ),
@@ -192,7 +198,7 @@ class JudgeTask(Task):
         }
 
     @cached_property
-    def _verdict_schemas(self) -> dict[tuple[bool, bool], dict[str, Any]]:
+    def _verdict_schemas_by_annotated_and_points(self) -> dict[tuple[bool, bool], dict[str, Any]]:
         """The forms of verdicts, with an annotated answer or none, and with points or none."""
         forms = {(bool(judged.annotated), bool(judged.points)) for judged in self.material.answers}
         return {
@@ -255,7 +261,7 @@ class JudgeTask(Task):
                     "question": rubric.metrics[name].question,
                     "options": options,
                 }
-                for name, options in verdict.shuffle_metrics_and_values(rubric, judged.digest, shuffled).items()
+                for name, options in verdict.shuffle_metrics_and_value_words(rubric, judged.digest, shuffled).items()
                 if name in metrics
             ],
         )
@@ -283,7 +289,7 @@ class JudgeTask(Task):
     def open_record_listener(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
         """Put each verdict into the store of scores soon after it is on disk, earlier sittings' first."""
         with VerdictKeeper(self.workspace, folder, self.material) as keeper:
-            yield keeper.keep
+            yield keeper.queue_record_and_store_periodically
 
 
 def _opening_key(judged: JudgedItem) -> tuple[str, tuple[tuple[int, int], ...], bool, bool]:

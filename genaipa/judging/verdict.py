@@ -32,8 +32,8 @@ from genaipa.judging.verdict_parsing import (
     RIGHT_ANSWER,
     VERDICTS,
     YES,
+    casefold_and_single_space,
     metrics_to_judge,
-    normalize_words,
     read_verdict,
 )
 from genaipa.questions.points import MOST
@@ -116,11 +116,11 @@ def _choice_schema(*words: str) -> dict[str, Any]:
 def check_rubric_words_differ(rubric: Rubric) -> None:
     """Raise a UsageError where two values of a metric have the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
-        if len({normalize_words(words) for words in metric.words}) < len(metric.words):
+        if len({casefold_and_single_space(words) for words in metric.words}) < len(metric.words):
             raise UsageError(f"the rubric '{rubric.title}' has the same words for two values of {name}; reword one.")
 
 
-def shuffle_metrics_and_values(rubric: Rubric, digest: str, pass_number: int) -> dict[str, list[str]]:
+def shuffle_metrics_and_value_words(rubric: Rubric, digest: str, pass_number: int) -> dict[str, list[str]]:
     """Metric → the words of its values, both in the order in which this answer is judged in this pass.
 
     An odd pass is a shuffle of its own, an even one has the reverse of the pass before: what comes first in one comes
@@ -280,7 +280,7 @@ class VerdictKeeper:
         self._store = open_store(self._workspace)
         # Those of a sitting that was killed between the record and the store, and of a store that was lost.
         self._verdicts = RunVerdicts(self._folder.manifest(), self._material)
-        self._store.append(list(self._verdicts.score_events(self._folder.read_records())))
+        self._store.append_new_events(list(self._verdicts.score_events(self._folder.read_records())))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -289,14 +289,14 @@ class VerdictKeeper:
         finally:
             self._store.close()
 
-    def keep(self, record: Record) -> None:
+    def queue_record_and_store_periodically(self, record: Record) -> None:
         """Put a record's verdict into the store, with the verdicts of the last half second."""
         self._waiting.append(record)
         if time.monotonic() - self._last >= _EVERY:
             self._store_waiting_verdicts()
 
     def _store_waiting_verdicts(self) -> None:
-        self._store.append(list(self._verdicts.score_events(self._waiting)))
+        self._store.append_new_events(list(self._verdicts.score_events(self._waiting)))
         self._waiting.clear()
         self._last = time.monotonic()
 
@@ -305,7 +305,7 @@ def store_verdicts(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifes
     """Put the verdicts of judges' runs that it lacks into the store."""
     with closing(open_store(workspace)) as store:
         for folder, manifest, material in runs:
-            store.append(list(RunVerdicts(manifest, material).score_events(folder.read_records())))
+            store.append_new_events(list(RunVerdicts(manifest, material).score_events(folder.read_records())))
 
 
 @dataclass(frozen=True)
@@ -328,7 +328,7 @@ class JudgeSummary:
         )
 
 
-def summarize_judges(workspace: Workspace, answers: JudgedAnswers) -> list[JudgeSummary]:
+def average_verdicts_by_judge(workspace: Workspace, answers: JudgedAnswers) -> list[JudgeSummary]:
     """Average every judge's verdicts on these answers by system and question; judges by name."""
     rubric = load_rubric(workspace)
     cells: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)

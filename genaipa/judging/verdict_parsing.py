@@ -165,14 +165,14 @@ def _read_ticks_and_evidence_by_point(
     points: Sequence[Point], entries: Iterable[object]
 ) -> tuple[Ticks, dict[str, str]]:
     """Return the ticks of a reply, each point's once, and the evidence by point; a ValueError for anything else."""
-    ids = {normalize_words(point.id): point.id for point in points}
+    ids = {casefold_and_single_space(point.id): point.id for point in points}
     decisions: dict[str, str] = {}
     evidence: dict[str, str] = {}
     for entry in entries:
         fields = _match_verdict_fields(entry, ("point", "evidence", "said")) if isinstance(entry, dict) else {}
         if len(fields) < 3:  # noqa: PLR2004 - as are named
             raise ValueError("an entry in points is not an object with point, evidence and said")
-        point = ids.get(normalize_words(_require_text(fields["point"], "point id in an entry")))
+        point = ids.get(casefold_and_single_space(_require_text(fields["point"], "point id in an entry")))
         if point is None:
             raise ValueError(f"'{clip(str(fields['point']))}' is not a point")
         if point in decisions:
@@ -212,8 +212,8 @@ def _read_metric_evidence_and_value(rubric: Rubric, metrics: Sequence[str], entr
 
 def _match_words_to_value(text: str, value_by_words: dict[str, T]) -> T | None:
     """Return the value whose words a text is, or begins with before a sentence without words of other values alone."""
-    exact = {normalize_words(words): value for words, value in value_by_words.items()}
-    if (whole := normalize_words(text)) in exact:
+    exact = {casefold_and_single_space(words): value for words, value in value_by_words.items()}
+    if (whole := casefold_and_single_space(text)) in exact:
         return exact[whole]
     stripped = {words.strip(_AROUND): value for words, value in exact.items()}
     if len(stripped) < len(exact):
@@ -238,6 +238,6 @@ def _require_text(value: object, field_label: str) -> str:
     return value.strip()
 
 
-def normalize_words(words: str) -> str:
+def casefold_and_single_space(words: str) -> str:
     """Return words as they are compared: without capitals, each blank one."""
     return " ".join(words.split()).casefold()

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from genaipa.languages import en
-from genaipa.languages.detection import NAMES, detect_unsupported_language
+from genaipa.languages.detection import NAMES, detect_unsupported_language_code
 from genaipa.languages.language import UNSPACED, Language, expression
 from genaipa.plugins import load_entry_points_of_type
 
@@ -31,7 +31,7 @@ _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 """Codes of ISO 639, but for the ones of no language."""
 
 
-def language_code(stated: str) -> str:
+def language_code_or_empty(stated: str) -> str:
     """Return the code of a language that metadata or a page states, without its region (pt-BR is pt); else empty."""
     stated_code = stated.casefold().replace("_", "-").split("-")[0].strip()
     codes = (
@@ -48,7 +48,7 @@ def detect_language_code(text: str, stated: str = "") -> str:
 
     What is stated is taken by `language_code`. A text of fewer than 30 words in Latin script counts as English.
     """
-    if code := language_code(stated):
+    if code := language_code_or_empty(stated):
         return code
     often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
     if (words := often.total()) < _FEWEST:
@@ -105,7 +105,7 @@ def describe_language(text: str, code: str) -> str:
     """Return the language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
         return language_name(code)
-    seems = detect_unsupported_language(text)
+    seems = detect_unsupported_language_code(text)
     return f"seems to be {language_name(seems)}" if seems else "not recognised"
 
 

@@ -94,7 +94,7 @@ _FEWEST = 15
 """Letters, or words, of a text that tells something."""
 
 
-def detect_unsupported_language(text: str) -> str:
+def detect_unsupported_language_code(text: str) -> str:
     """Return the code of the language without rules that a text seems to be in, for people to read; empty if none."""
     beginning = text[:_LOOKED_AT].lower()
     letters = sum(character.isalpha() for character in beginning)

@@ -17,7 +17,13 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.strict_yaml import format_yaml
-from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, is_generic_name, main_domain_label
+from genaipa.policies.companies import (
+    LONGEST_NAME,
+    UNNAMED,
+    find_company_or_placeholder,
+    is_generic_name,
+    main_domain_label,
+)
 from genaipa.policies.document import GIVEN, About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, ExtractedDocument, extract
 from genaipa.words import format_count
@@ -197,11 +203,11 @@ def read_given_document(
     extracted = extract(source)
     for note in extracted.notes:
         tell(f"{extracted.source}: {note}.")
-    company = company.strip() or find_company(extracted.title, extracted.text, extracted.named, source)
+    company = company.strip() or find_company_or_placeholder(extracted.title, extracted.text, extracted.named, source)
     wanted = (
         _make_slug("" if company == UNNAMED else company)
-        if is_generic_name(_name_from_source(source))
-        else _make_slug(_name_from_source(source))
+        if is_generic_name(_domain_label_or_file_stem(source))
+        else _make_slug(_domain_label_or_file_stem(source))
     )
     document = _make_document(extracted, wanted or "document", company)
     check_document_and_company_name(document.name, company)
@@ -249,7 +255,7 @@ def company_missing_error(document: Document) -> UsageError:
     )
 
 
-def _name_from_source(source: str) -> str:
+def _domain_label_or_file_stem(source: str) -> str:
     """Return the word to make a name of: the host, or the file's name without its ending."""
     return main_domain_label(source) if "://" in source else "" if source == STDIN else Path(source).stem
 

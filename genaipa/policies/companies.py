@@ -9,7 +9,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from genaipa.files.text import split_url
+from genaipa.files.text import split_url_or_empty
 from genaipa.languages.language import UNSPACED
 from genaipa.policies.search import HALF, count_words
 
@@ -123,7 +123,7 @@ _HOSTS: frozenset[str] = _split_to_word_set(
 """Hosts of other people's pages, whose name is nobody's unless the text has it."""
 
 
-def find_company(title: str, text: str, site_names: Iterable[str], source: str) -> str:
+def find_company_or_placeholder(title: str, text: str, site_names: Iterable[str], source: str) -> str:
     """Return a document's company, by its title, what its page calls itself (`site_names`) or an address.
 
     Else `UNNAMED`.
@@ -156,9 +156,9 @@ def find_company(title: str, text: str, site_names: Iterable[str], source: str) 
     return next(filter(None, unconfirmed), UNNAMED)
 
 
-def company_from_document_name(name: str) -> str:
+def name_as_company_or_placeholder(document_name: str) -> str:
     """Return the company of a document without metadata, by its name; `UNNAMED` where that names nobody."""
-    return UNNAMED if is_generic_name(name) else name.replace("-", " ").title()
+    return UNNAMED if is_generic_name(document_name) else document_name.replace("-", " ").title()
 
 
 def is_generic_name(name: str) -> bool:
@@ -175,7 +175,7 @@ def _registrable_domain(url: str) -> str:
     """Return the name in an address with what ends it: example.co.uk."""
     if "://" not in url:
         return ""
-    labels = (split_url(url).hostname or "").split(".")
+    labels = (split_url_or_empty(url).hostname or "").split(".")
     ends = 2 if len(labels) > 2 and labels[-2] in _SECOND else 1  # noqa: PLR2004 - example, co, uk
     site = labels[-ends - 1 :]
     return ".".join(site) if len(labels) > ends and not site[0].isdigit() else ""
@@ -186,10 +186,16 @@ def _candidate_name_words(titles: Iterable[str]) -> Iterator[list[str]]:
     for title in titles:
         for piece in _BETWEEN.split(title):
             words_text = _GENERIC_UNSPACED.sub(" ", piece).replace("\u2019", "'")
-            words = [part for word in words_text.split() for part in _split_generic_compound(_ELIDED.sub("", word))]
+            words = [
+                part for word in words_text.split() for part in _split_hyphenated_word_if_generic(_ELIDED.sub("", word))
+            ]
             if _SPEAKING & {_strip_and_lowercase_word(word) for word in words}:
                 continue
-            while words and _strip_and_lowercase_word(words[0]) in GENERIC and not _begins_with_article(words[:2]):
+            while (
+                words
+                and _strip_and_lowercase_word(words[0]) in GENERIC
+                and not _begins_with_article_and_name(words[:2])
+            ):
                 words = words[1:]
             while words and _strip_and_lowercase_word(words[-1]) in GENERIC:
                 words = words[:-1]
@@ -198,7 +204,7 @@ def _candidate_name_words(titles: Iterable[str]) -> Iterator[list[str]]:
                 yield words
 
 
-def _begins_with_article(words: list[str]) -> bool:
+def _begins_with_article_and_name(words: list[str]) -> bool:
     """Tell whether the first of two words is an article that a name begins with: Le Monde, The Guardian."""
     return (
         len(words) > 1
@@ -208,7 +214,7 @@ def _begins_with_article(words: list[str]) -> bool:
     )
 
 
-def _split_generic_compound(word: str) -> list[str]:
+def _split_hyphenated_word_if_generic(word: str) -> list[str]:
     """Return a word in parts, where a hyphen puts a name and a generic word together: Acme-Datenschutzerklärung."""
     parts = word.split("-")
     return parts if any(_strip_and_lowercase_word(part) in GENERIC for part in parts) else [word]
@@ -220,7 +226,7 @@ def _strip_and_lowercase_word(word: str) -> str:
 
 def _title_piece_as_name_or_empty(words: list[str]) -> str:
     """Return a piece of a title as a name, if it looks like one; else empty."""
-    words = words[_begins_with_article(words[:2]) :]
+    words = words[_begins_with_article_and_name(words[:2]) :]
     name = " ".join(words).strip(" ,.'\"")
     called = (
         all(_is_written_as_name(word) or _strip_and_lowercase_word(word) in GENERIC for word in words)
@@ -268,7 +274,7 @@ class _PolicyBody:
         counts: dict[str, int] = {}
         for span in spans:
             edges = {_strip_and_lowercase_word(span[0]), _strip_and_lowercase_word(span[-1])} - (
-                {_strip_and_lowercase_word(span[0])} if _begins_with_article(span[:2]) else set()
+                {_strip_and_lowercase_word(span[0])} if _begins_with_article_and_name(span[:2]) else set()
             )
             name = " ".join(span).strip(" ,.'\"")
             if edges & GENERIC or {*map(_strip_and_lowercase_word, span)} <= _ALONE or not re.search(r"[^\W\d_]", name):
@@ -279,12 +285,14 @@ class _PolicyBody:
                 counts[site[1]] = self._count_mentions(site[1])
         highest = max(counts.values(), default=0)
         frequent = (
-            name for name, count in counts.items() if count >= max(_OFTEN, _minimum_share_of_full_name(name) * highest)
+            name
+            for name, count in counts.items()
+            if count >= max(_OFTEN, _minimum_share_of_highest_count(name) * highest)
         )
         if longest := next(frequent, ""):
             return longest[:LONGEST_NAME]
         loud = (name for name in counts if name.isupper())
-        return next(filter(None, map(self.find_frequent_spelling, loud)), "")
+        return next(filter(None, map(self.find_frequent_spelling_or_empty, loud)), "")
 
     def _is_ordinary_word(self, name: str) -> bool:
         """Tell whether a word of a title is an ordinary one: in small letters the text has it more often."""
@@ -295,7 +303,7 @@ class _PolicyBody:
     def find_spelling_of_domain(self, domain: str) -> str:
         """Return a host's name (scribehow.com, x.ai) as the text writes it, whole or its beginning; empty without."""
         label, _, end = domain.partition(".")
-        spelling = self.find_frequent_spelling(f"{label}{end}") or self.find_frequent_spelling(label)
+        spelling = self.find_frequent_spelling_or_empty(f"{label}{end}") or self.find_frequent_spelling_or_empty(label)
         if spelling and len(spelling) > 1 and not is_generic_name(label):
             return spelling
         beginnings = Counter(
@@ -310,7 +318,7 @@ class _PolicyBody:
         frequent = (name for name in names if self._count_mentions(name) > _OFTEN and not is_generic_name(name))
         return next((name for name in frequent if not _SPEAKING & {*name.lower().split()}), "")
 
-    def find_frequent_spelling(self, name: str) -> str:
+    def find_frequent_spelling_or_empty(self, name: str) -> str:
         """Return a name, in any case and with blanks for hyphens, as the text writes it most; empty if it is rare."""
         loose = r"[\s-]?".join(re.escape(part) for part in re.split(r"[\s-]+", name))
         spellings = re.findall(rf"(?<![\w.@/-])(?:{loose})(?![\w@-]|\.\w)", self._prose_lines, re.IGNORECASE)
@@ -318,7 +326,7 @@ class _PolicyBody:
         return forms.most_common(1)[0][0] if forms.total() >= _OFTEN else ""
 
 
-def _minimum_share_of_full_name(name: str) -> float:
+def _minimum_share_of_highest_count(name: str) -> float:
     """Return the share of a name's occurrences that it must have with all of its words; an article may be chance."""
     return _SHARE_OF_ARTICLE if name.split(maxsplit=1)[0] in _ARTICLES else _SHARE
 

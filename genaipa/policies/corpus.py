@@ -22,10 +22,10 @@ import msgspec
 from genaipa.errors import DataError, UsageError, clip, name_suggestion
 from genaipa.files.stamps import Stamp, read_file_stamp
 from genaipa.languages.catalog import ENGLISH, detect_language_code
-from genaipa.languages.detection import detect_unsupported_language
+from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED
 from genaipa.policies.corpus_file import CorpusFile, CorpusRow, open_corpus
-from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long_message
+from genaipa.policies.document import LONGEST, About, Document, DocumentKind, message_for_too_long_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,15 +47,15 @@ _LONGEST_CELL = 2000
 
 def make_document(cells: Mapping[str, Any]) -> Document:
     """Return the document of a row that was checked."""
-    facts: dict[str, Any] = {name: format_cell(cells[name]) or "" for name in _SAID if name in cells}
+    facts: dict[str, Any] = {name: format_scalar_cell_or_none(cells[name]) or "" for name in _SAID if name in cells}
     about = About(
-        company=format_cell(cells["company"]) or "",
+        company=format_scalar_cell_or_none(cells["company"]) or "",
         kind="regulation" if cells.get("kind") == "regulation" else "policy",
-        groups={name: format_cell(cells[name]) or "" for name in cells if name not in KNOWN},
+        groups={name: format_scalar_cell_or_none(cells[name]) or "" for name in cells if name not in KNOWN},
         also=tuple(cells.get("also") or ()),
         **facts,
     )
-    return Document(format_cell(cells["name"]) or "", cells["text"], about, LAYER)
+    return Document(format_scalar_cell_or_none(cells["name"]) or "", cells["text"], about, LAYER)
 
 
 def encode_corpus_line(document: Document) -> bytes:
@@ -76,7 +76,7 @@ def group_of_document(document: Document, column: str) -> str:
     return about.groups.get(column, "") if column not in FACTS else str(getattr(about, column))
 
 
-def format_cell(value: object) -> str | None:
+def format_scalar_cell_or_none(value: object) -> str | None:
     """Return a cell in words; None for one that has none (a list, a mapping, bytes)."""
     if type(value) is str:
         return value
@@ -122,7 +122,7 @@ def find_row_problems_with_details(cells: Mapping[str, Any]) -> Iterator[tuple[s
         if name == "also":
             if value is not None and not (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
                 yield "the column 'also' is not a list of names", ""
-        elif format_cell(value) is None or (name == "text" and not isinstance(value, str | None)):
+        elif format_scalar_cell_or_none(value) is None or (name == "text" and not isinstance(value, str | None)):
             yield f"the column '{clip(name)}' does not contain text", type(value).__name__
         elif name != "text" and len(str(value)) > _LONGEST_CELL:
             yield f"the column '{clip(name)}' has more than {_LONGEST_CELL:,} characters", ""
@@ -130,17 +130,17 @@ def find_row_problems_with_details(cells: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _find_cell_problems_with_details(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    name, company, text = (format_cell(cells.get(column)) or "" for column in NEEDED)
+    name, company, text = (format_scalar_cell_or_none(cells.get(column)) or "" for column in NEEDED)
     if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
         rule = f"use at most {LONGEST_NAME} letters, digits, '.', '_' and '-', beginning with a letter or digit"
         yield f"the name is not valid ({rule})", repr(clip(name))
     if len(company) > LONGEST_NAME or not company.isprintable():
         yield f"the company name is not a single line of at most {LONGEST_NAME} characters", ""
     if len(text) > LONGEST:
-        yield "the text is too long", too_long_message(text).partition(";")[0]
+        yield "the text is too long", message_for_too_long_text(text).partition(";")[0]
     if "\0" in text:
         yield "the text is binary", ""
-    if (format_cell(cells.get("kind")) or "policy") not in get_args(DocumentKind):
+    if (format_scalar_cell_or_none(cells.get("kind")) or "policy") not in get_args(DocumentKind):
         yield "the kind is neither 'policy' nor 'regulation'", ""
 
 
@@ -226,7 +226,7 @@ class Corpus:
     @property
     def distinct_text_count(self) -> int:
         """The number of texts that differ, or are about another company."""
-        return int((self.first == _row_numbers_like(self.first)).sum())
+        return int((self.first == _arange_like(self.first)).sum())
 
     def select_distinct_or_sampled_rows(self, sample_size: int | None = None) -> NDArray[np.int64]:
         """Return the rows that are asked about, in the order of the file: one for each text, or a sample of that size.
@@ -236,7 +236,7 @@ class Corpus:
         """
         import numpy as np
 
-        once = np.flatnonzero(self.first == _row_numbers_like(self.first))
+        once = np.flatnonzero(self.first == _arange_like(self.first))
         if sample_size is None or sample_size >= len(once):
             return once
         strata = self.stratum[once]
@@ -254,7 +254,7 @@ class Corpus:
         import numpy as np
 
         duplicates: dict[int, list[int]] = {}
-        for row in np.flatnonzero(self.first != _row_numbers_like(self.first)).tolist():
+        for row in np.flatnonzero(self.first != _arange_like(self.first)).tolist():
             duplicates.setdefault(int(self.first[row]), []).append(row)
         return duplicates
 
@@ -309,7 +309,7 @@ class DocumentHeads:
     languages: list[str]
     texts: bytes
 
-    def map_rows_to_first_asked_alike(self, rows: Sequence[int]) -> list[int]:
+    def map_english_rows_to_first_of_same_kind(self, rows: Sequence[int]) -> list[int]:
         """Return for each row the first of these whose document is asked about as its is.
 
         English documents of a kind are alike; all others are named to the user, and each stands for itself.
@@ -332,7 +332,7 @@ class DocumentHeads:
         head = Document(self.names[row], "", About(company=self.companies[row], kind=kind, language=language), LAYER)
         if unknown:
             # Else they would be looked for in the text.
-            vars(head).update(language="", likely_language=seems)
+            vars(head).update(language="", likely_unsupported_language=seems)
         return head
 
     def matches_document(self, row: int, document: Document) -> bool:
@@ -367,7 +367,7 @@ def _has_or_have(number: int) -> str:
     return "has" if number == 1 else "have"
 
 
-def _row_numbers_like(array: NDArray[np.int64]) -> NDArray[np.int64]:
+def _arange_like(array: NDArray[np.int64]) -> NDArray[np.int64]:
     import numpy as np
 
     return np.arange(len(array))
@@ -403,7 +403,7 @@ class _CorpusReading:
             self.columns.update(cells)
         name, company, text = cells.get("name"), cells.get("company"), cells.get("text")
         if type(name) is not str or type(company) is not str:
-            name, company = format_cell(name), format_cell(company)
+            name, company = format_scalar_cell_or_none(name), format_scalar_cell_or_none(company)
         if not name:
             return
         self.starts.append(row.start)
@@ -411,17 +411,17 @@ class _CorpusReading:
         # Keyed: the order of these hashes is also that of a sample.
         self.names += hashlib.blake2b(name.encode(), digest_size=16, key=self._key).digest()
         self.texts += digest_company_and_text(company, text)
-        kind = format_cell(cells.get("kind")) or "policy"
+        kind = format_scalar_cell_or_none(cells.get("kind")) or "policy"
         self.kinds.add(kind)
         if self.heads is not None:
             self.heads.names.append(name)
             self.heads.companies.append(intern(company or ""))
             self.heads.kinds.append(intern(kind))
-            self.heads.languages.append(intern(_stated_or_likely_language(cells)))
+            self.heads.languages.append(intern(_language_code_or_tilde_guess(cells)))
         if self.by:
             value = cells.get(self.by)
             self.plain_numbers += isinstance(value, int | float)
-            group = format_cell(value) or ("policy" if self.by == "kind" else "")
+            group = format_scalar_cell_or_none(value) or ("policy" if self.by == "kind" else "")
             self.stratum.append(self.strata.setdefault(group, len(self.strata)))
 
     def build_checked_corpus(self) -> Corpus:
@@ -430,8 +430,8 @@ class _CorpusReading:
 
         names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
         texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
-        numbers, first = np.frombuffer(self.numbers, np.uint64), _first_rows_of_equal_hashes(names)
-        for row in np.flatnonzero(first != _row_numbers_like(first)).tolist():
+        numbers, first = np.frombuffer(self.numbers, np.uint64), _first_row_with_same_hash_by_row(names)
+        for row in np.flatnonzero(first != _arange_like(first)).tolist():
             self.problems.add_row_problem(
                 int(numbers[row]), "another document has this name", f"by {self.file.place} {numbers[first[row]]}"
             )
@@ -455,7 +455,7 @@ class _CorpusReading:
             digest=self.file.digest(),
             groups=tuple(groups),
             starts=np.frombuffer(self.starts, np.uint64),
-            first=_first_rows_of_equal_hashes(texts),
+            first=_first_row_with_same_hash_by_row(texts),
             rank=names[:, 0],
             stratum=np.frombuffer(self.stratum, np.int32) if self.by else np.zeros(len(names), np.int32),
             strata=list(self.strata),
@@ -466,16 +466,17 @@ class _CorpusReading:
         )
 
 
-def _stated_or_likely_language(cells: Mapping[str, Any]) -> str:
+def _language_code_or_tilde_guess(cells: Mapping[str, Any]) -> str:
     """Return the code of a row's language, or behind `~` that of the one that it seems to be in."""
     text = cells.get("text")
     text = text if isinstance(text, str) else ""
     return (
-        detect_language_code(text, format_cell(cells.get("language")) or "") or f"~{detect_unsupported_language(text)}"
+        detect_language_code(text, format_scalar_cell_or_none(cells.get("language")) or "")
+        or f"~{detect_unsupported_language_code(text)}"
     )
 
 
-def _first_rows_of_equal_hashes(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _first_row_with_same_hash_by_row(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return for each row the number of the first one with the same hash."""
     import numpy as np
 
@@ -491,16 +492,21 @@ def _first_rows_of_equal_hashes(hashes: NDArray[np.uint64]) -> NDArray[np.int64]
 
 
 def examine_corpus(
-    path: Path, *, seed: int = 0, by: str = "", note_heads: bool = False, on_row: Callable[[], None] | None = None
+    path: Path,
+    *,
+    seed: int = 0,
+    stratum_column: str = "",
+    with_heads: bool = False,
+    on_row: Callable[[], None] | None = None,
 ) -> Corpus:
     """Read a corpus once, in a stream, and check all of it.
 
     A DataError lists every problem with its lines, so that nothing is half taken; a UsageError for a column `by` that
-    it doesn't have; a MissingPackageError where Parquet can't be read. `on_row` hears of each row. `note_heads` has
+    it doesn't have; a MissingPackageError where Parquet can't be read. `on_row` hears of each row. `with_heads` has
     facts about each document noted, their languages among them, which takes as long as reading them.
     """
     file = open_corpus(path)
-    reading = _CorpusReading(path, file, seed, by, heads=note_heads)
+    reading = _CorpusReading(path, file, seed, stratum_column, heads=with_heads)
     for row in file.rows():
         reading.check_and_add_row(row)
         if on_row is not None:
@@ -508,13 +514,13 @@ def examine_corpus(
     return reading.build_checked_corpus()
 
 
-def read_documents(path: Path) -> Iterator[Document]:
+def read_unchecked_documents(path: Path) -> Iterator[Document]:
     """Yield every document of a corpus in a stream; `examine_corpus` it first."""
     for row in open_corpus(path).rows():
         yield make_document(row.cells)
 
 
-def find_document(path: Path, document_name: str) -> Document:
+def read_corpus_document(path: Path, document_name: str) -> Document:
     """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
     for row in open_corpus(path).rows():
         if row.cells.get("name") == document_name:

@@ -14,7 +14,7 @@ import msgspec
 
 import genaipa
 from genaipa.files.atomic import open_for_atomic_write
-from genaipa.files.locks import hold_folder_lock
+from genaipa.files.locks import hold_flock_on_folder
 from genaipa.files.stamps import read_file_stamp
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.corpus import Corpus, DocumentHeads, examine_corpus, sampling_keys_of_names
@@ -54,7 +54,7 @@ def load_or_index_corpus(
     index_folder: Path,
     *,
     seed: int,
-    by: str,
+    stratum_column: str,
     with_sample_order: bool,
     reread: bool = False,
     largest_unindexed: int = 0,
@@ -66,24 +66,26 @@ def load_or_index_corpus(
     index is made.
     """
     open_corpus(path)
-    identity = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
+    identity = hashlib.sha256(f"{path.resolve()}\0{stratum_column}".encode()).hexdigest()
     index_path = index_folder / f"{identity[:16]}.index"
     with contextlib.ExitStack() as locks:
         if not largest_unindexed:
             # Of many slices that begin at once, one reads the corpus and the others wait for it.
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
-                locks.enter_context(hold_folder_lock(index_folder))
+                locks.enter_context(hold_flock_on_folder(index_folder))
         if not reread and (
-            corpus := _load_indexed_corpus(index_path, path, seed=seed, by=by, with_sample_order=with_sample_order)
+            corpus := _load_indexed_corpus(
+                index_path, path, seed=seed, stratum_column=stratum_column, with_sample_order=with_sample_order
+            )
         ):
             return corpus
         key = _corpus_file_key(path)
-        corpus = examine_corpus(path, seed=seed, by=by, note_heads=True)
+        corpus = examine_corpus(path, seed=seed, stratum_column=stratum_column, with_heads=True)
         if corpus.document_count > largest_unindexed:
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
-                _save_index(index_path, key, corpus)
+                _write_index_or_raise(index_path, key, corpus)
     return corpus
 
 
@@ -118,7 +120,7 @@ def _read_index_if_valid(index_path: Path) -> _Index | None:
 
 
 def _load_indexed_corpus(
-    index_path: Path, corpus_path: Path, *, seed: int, by: str, with_sample_order: bool
+    index_path: Path, corpus_path: Path, *, seed: int, stratum_column: str, with_sample_order: bool
 ) -> Corpus | None:
     """Return the corpus of an index; None where there is none, or it is not of this file."""
     import numpy as np
@@ -138,14 +140,14 @@ def _load_indexed_corpus(
         rank=sampling_keys_of_names(index.names, seed) if with_sample_order else np.zeros(len(index.names), np.uint64),
         stratum=np.frombuffer(index.stratum, np.int32),
         strata=index.strata,
-        by=by,
+        by=stratum_column,
         kinds=index.kinds,
         numbers=index.numbers,
         heads=heads,
     )
 
 
-def _save_index(index_path: Path, key: str, corpus: Corpus) -> None:
+def _write_index_or_raise(index_path: Path, key: str, corpus: Corpus) -> None:
     """Write the index of a corpus; an OSError where there is no room."""
     assert corpus.heads is not None, "they were noted"
     heads = corpus.heads

@@ -20,10 +20,10 @@ from genaipa.files.html import format_one_line_repr, html_table
 from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
-from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code
-from genaipa.languages.detection import detect_unsupported_language
+from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code_or_empty
+from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.clauses import find_numbered_clauses
-from genaipa.policies.companies import company_from_document_name
+from genaipa.policies.companies import name_as_company_or_placeholder
 from genaipa.policies.search import count_words
 from genaipa.policies.sections import Section, find_sections
 from genaipa.words import format_count
@@ -110,9 +110,9 @@ class Document:
         return detect_language_code(self.text, self.about.language)
 
     @cached_property
-    def likely_language(self) -> str:
+    def likely_unsupported_language(self) -> str:
         """Code of the language without rules that it seems to be in; empty if none."""
-        return detect_unsupported_language(self.text)
+        return detect_unsupported_language_code(self.text)
 
     @cached_property
     def words(self) -> int:
@@ -153,9 +153,12 @@ LONGEST = 2_000_000
 """Characters that a document may have: ten times as many as the longest law that is asked about."""
 
 
-def too_long_message(text: str) -> str:
+def message_for_too_long_text(too_long_text: str) -> str:
     """Message for a text of more than `LONGEST` characters."""
-    return f"has {len(text):,} characters; at most {LONGEST:,} are allowed. Remove the parts that no question is about."
+    return (
+        f"has {len(too_long_text):,} characters; at most {LONGEST:,} are allowed. Remove the parts that no "
+        "question is about."
+    )
 
 
 def read_document(path: Path) -> str:
@@ -164,7 +167,7 @@ def read_document(path: Path) -> str:
     if not text.strip():
         raise DataError(path, "is empty; a document needs text.")
     if len(text) > LONGEST:
-        raise DataError(path, too_long_message(text))
+        raise DataError(path, message_for_too_long_text(text))
     return text
 
 
@@ -201,7 +204,7 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     text = read_document(path)
     beside = path.with_suffix(".yaml")
     if not beside.is_file():
-        return Document(name=name, text=text, about=About(company=company_from_document_name(name)), layer=layer)
+        return Document(name=name, text=text, about=About(company=name_as_company_or_placeholder(name)), layer=layer)
     document = Document(name=name, text=text, about=read_yaml(beside, About), layer=layer)
     for error in metadata_problems(path, document):
         raise error
@@ -219,7 +222,7 @@ def metadata_problems(path: Path, document: Document) -> Iterator[DataError]:
         )
     if not document.company.strip():
         yield DataError(beside, "is blank; give the company name to use in questions.", "company")
-    if (stated := document.about.language) and not language_code(stated):
+    if (stated := document.about.language) and not language_code_or_empty(stated):
         yield DataError(beside, f"'{clip(stated)}' is not a language code; write one such as de or pt-BR.", "language")
     if document.about.version_of == document.name:
         yield DataError(beside, "is the document's own name; give the name that all its versions share.", "version_of")

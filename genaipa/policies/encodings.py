@@ -121,13 +121,13 @@ def decode_text(
             raise _binary_error(source)
         return _remove_nul(text, notes)
     codec = _CODECS.get(stated_encoding.strip().lower(), "")
-    if not codec.startswith("utf-16") and _is_binary(raw):
+    if not codec.startswith("utf-16") and _is_binary_by_nul_bytes(raw):
         raise _binary_error(source)
     notes = [f"its stated encoding '{clip(stated_encoding, 20)}' is unknown"] if stated_encoding and not codec else []
     text = (
-        _decode_stated(raw, source, codec, notes)
+        _decode_as_stated_or_utf8(raw, source, codec, notes)
         if codec
-        else _decode_unstated_encoding(raw, source, notes, import_library)
+        else _decode_by_guess_or_raise(raw, source, notes, import_library)
     )
     return _remove_nul(text, notes)
 
@@ -136,14 +136,14 @@ def _binary_error(source: str) -> DataError:
     return DataError(source, "is a binary file; a document must be HTML, PDF, Word (.docx), Markdown or plain text.")
 
 
-def _is_binary(raw: bytes) -> bool:
+def _is_binary_by_nul_bytes(raw: bytes) -> bool:
     """Tell whether bytes with NULs are no text: they have other control characters or many NULs before their end."""
     text = raw.rstrip(b"\0")
     controls = len(text) - len(text.translate(None, _CONTROL))
     return b"\0" in raw and (controls > _FEW * len(text) or text.count(0) > max(_STRAY, _BINARY * len(text)))
 
 
-def _decode_stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
+def _decode_as_stated_or_utf8(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
     no_pairs = codec.startswith("utf-16") and b"\0" not in raw and raw.isascii()
     if codec != "utf-8" and (no_pairs or _is_utf8(raw, _BY_CHANCE if codec in _BYTES else 1)):
         notes.append(f"it claims to be {_encoding_name(codec)}, but its bytes are UTF-8, so it was read as UTF-8")
@@ -158,7 +158,7 @@ def _decode_stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str
     return text
 
 
-def _decode_unstated_encoding(
+def _decode_by_guess_or_raise(
     raw: bytes, source: str, notes: list[str], import_library: Callable[[str, str], Any]
 ) -> str:
     text, remarks = _decode_replacing(raw, "utf-8")

@@ -53,13 +53,13 @@ def _list_signs_of_bad_extraction(text: str) -> Iterator[str]:
     lines = [(count_words(line, HALF), " ".join(line.split())) for line in text.split("\n")]
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
         yield f"most of its words are on lines with fewer than {_SHORT} words"
-    if (share := _count_words_in_repeated_lines(lines) / words) >= _REPEATED:
+    if (share := _count_words_of_line_repetitions(lines) / words) >= _REPEATED:
         yield f"{100 * share:.0f} % of it consists of repeated paragraphs"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
         yield f"it has {count_words(text):,} words but no heading"
 
 
-def _count_words_in_repeated_lines(counted_lines: list[tuple[int, str]]) -> int:
+def _count_words_of_line_repetitions(counted_lines: list[tuple[int, str]]) -> int:
     """Return the words in paragraphs that repeat one before them, word for word."""
     paragraphs: set[str] = set()
     repeated = 0

@@ -27,23 +27,23 @@ from genaipa.files.limits import (
     PAGE,
     PDF,
     WORD,
-    Allowance,
+    ReadingAllowance,
     check_html_attribute_count,
     count_xml_attributes,
     count_xml_elements,
     limit_reading,
 )
 from genaipa.files.stamps import today
-from genaipa.files.text import DAMAGE, split_url
-from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code, language_name
-from genaipa.languages.detection import detect_unsupported_language
-from genaipa.policies.document import LONGEST, too_long_message
+from genaipa.files.text import DAMAGE, split_url_or_empty
+from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code_or_empty, language_name
+from genaipa.languages.detection import detect_unsupported_language_code
+from genaipa.policies.document import LONGEST, message_for_too_long_text
 from genaipa.policies.encodings import decode_text, find_declared_html_encoding
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.hidden_parts import HiddenParts
 from genaipa.policies.numbering import begins_like_numbered_heading
 from genaipa.policies.pages import HtmlPage
-from genaipa.policies.pdf_text import join_pdf_pages_to_paragraphs, page_text, pdf_title
+from genaipa.policies.pdf_text import extract_pdf_page_text, join_pdf_pages_to_paragraphs, pdf_title
 from genaipa.policies.search import HALF, count_words, replace_ligatures
 from genaipa.policies.sections import list_heading_levels_lines_and_titles
 
@@ -127,7 +127,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> ExtractedDocument:
     if media not in _CONTENT_TYPES:
         raise DataError(url, f"is {media}; a document must be HTML, PDF, Word (.docx), Markdown or plain text.")
     charset = re.search(r"charset=\"?([\w.:-]+)", parameters)
-    suffix = _SUFFIXES.get(Path(split_url(url).path).suffix.lower()) if media != "text/html" else None
+    suffix = _SUFFIXES.get(Path(split_url_or_empty(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
     form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
     extracted = _extract_bytes(raw, url, form, charset.group(1) if charset else "")
@@ -152,7 +152,7 @@ def _read_standard_input() -> bytes:
     if sys.stdin.isatty():
         raise UsageError("standard input is empty; pipe the text in: genaipa … < FILE")
     raw = sys.stdin.buffer.read(DOCUMENT.size + 1)
-    Allowance("standard input", DOCUMENT).check_size(len(raw))
+    ReadingAllowance("standard input", DOCUMENT).check_size(len(raw))
     return raw
 
 
@@ -163,7 +163,7 @@ def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes
     from genaipa.files.download import Downloads
     from genaipa.files.responses import TooLargeError
 
-    allowance = Allowance(_strip_credentials(url), DOCUMENT)
+    allowance = ReadingAllowance(_strip_credentials(url), DOCUMENT)
     try:
         with Downloads() as downloads:
             answer = downloads.get(url, seconds=timeout, max_bytes=DOCUMENT.size)
@@ -174,7 +174,7 @@ def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes
     except TooLargeError:
         raise allowance.oversize_error() from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        if refused := explain_refused_certificate(error, split_url(url).hostname or ""):
+        if refused := explain_refused_certificate(error, split_url_or_empty(url).hostname or ""):
             raise DataError(_strip_credentials(url), f"can't be fetched: {refused}.") from None
         raise DataError(
             _strip_credentials(url), f"can't be fetched ({_strip_credentials(str(error)) or type(error).__name__})."
@@ -186,7 +186,9 @@ def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes
 
 def _redirect_note(url: str, final_url: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
-    first_host, last_host = (split_url(_strip_credentials(address)).netloc.lower() for address in (url, final_url))
+    first_host, last_host = (
+        split_url_or_empty(_strip_credentials(address)).netloc.lower() for address in (url, final_url)
+    )
     alike = first_host.removeprefix("www.") == last_host.removeprefix("www.")
     return "" if alike else f"{first_host} redirects to {last_host}; the text comes from there"
 
@@ -218,10 +220,10 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
         elif _is_json(text):
             raise DataError(source, "is JSON data, not a document; save the document's text as a .txt file.")
         else:
-            title = _title_from_first_heading(text) if form == "Markdown" else ""
+            title = _title_from_unnumbered_first_heading(text) if form == "Markdown" else ""
             document = ExtractedDocument(text, title, "", source, today(), markdown=form == "Markdown")
     if len(document.text) > LONGEST:
-        raise DataError(source, too_long_message(document.text))
+        raise DataError(source, message_for_too_long_text(document.text))
     return replace(document, notes=tuple(filter(None, (*notes, *document.notes, extraction_warning(document.text)))))
 
 
@@ -248,7 +250,7 @@ def _package_with_version(name: str) -> str:
     return f"{name} {importlib.metadata.version(name)}"
 
 
-def _title_from_first_heading(text: str) -> str:
+def _title_from_unnumbered_first_heading(text: str) -> str:
     """Return the first heading of a Markdown text; empty if it is numbered, so no title."""
     heading = next((title for _, _, title in list_heading_levels_lines_and_titles(text)), "")
     return "" if begins_like_numbered_heading(heading) else heading
@@ -331,7 +333,7 @@ def _page_and_site_names(tree: Any) -> tuple[str, ...]:
 
 def _find_stated_language_or_note(stated: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
-    code, detected = language_code(stated), detect_language_code(text)
+    code, detected = language_code_or_empty(stated), detect_language_code(text)
     if stated and not code:
         return (
             "",
@@ -342,7 +344,7 @@ def _find_stated_language_or_note(stated: str, text: str) -> tuple[str, str]:
             "",
             f"the page claims to be in {language_name(code)}, but its text is in {language_name(detected)}",
         )
-    if code in LANGUAGES and not detected and (seems := detect_unsupported_language(text)):
+    if code in LANGUAGES and not detected and (seems := detect_unsupported_language_code(text)):
         return "", f"the page claims to be in {language_name(code)}, but its text seems to be in {language_name(seems)}"
     return code, ""
 
@@ -368,7 +370,9 @@ def _extract_word_html(html: str, numbered_headings: int, source: str) -> Extrac
         )
         held = f"{held}; {lost}" if held else lost
     method = f"text of a Word document as Markdown, {_package_with_version('mammoth')}"
-    return ExtractedDocument(text, _title_from_first_heading(text), method, source, today(), markdown=True, held=held)
+    return ExtractedDocument(
+        text, _title_from_unnumbered_first_heading(text), method, source, today(), markdown=True, held=held
+    )
 
 
 def _extract_pdf(raw: bytes, source: str) -> ExtractedDocument:
@@ -377,7 +381,7 @@ def _extract_pdf(raw: bytes, source: str) -> ExtractedDocument:
         with limit_reading(PDF, source) as allowance, _silence_library_log("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
             _unlock_pdf(reader, source)
-            pages = list(_page_texts(reader, source, allowance))
+            pages = list(_iterate_pdf_page_texts(reader, source, allowance))
             stated = (reader.metadata.title if reader.metadata else "") or ""
             return _extract_pdf_pages(pages, str(stated), source)
     except DataError as error:
@@ -405,13 +409,13 @@ def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extr
     return ExtractedDocument(text, pdf_title(stated_title, pages), method, source, today())
 
 
-def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]:
+def _iterate_pdf_page_texts(reader: Any, source: str, allowance: ReadingAllowance) -> Iterator[str]:
     """Yield the text of each page; a DataError where they come to more than a document has, often as one may repeat."""
     characters = 0
     for page in reader.pages:
         content = page.get_contents()
         allowance.count_pdf_page_bytes(0 if content is None else len(content.get_data()))
-        text = page_text(page)
+        text = extract_pdf_page_text(page)
         characters += len(text)
         if characters > LONGEST:
             raise DataError(source, f"has more than {LONGEST:,} characters; save part of it as a .txt file.")
@@ -456,7 +460,7 @@ def is_word(raw: bytes) -> bool:
         return False
 
 
-def _word_html_and_numbered_headings(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
+def _word_html_and_numbered_headings(raw: bytes, mammoth: Any, allowance: ReadingAllowance) -> tuple[str, int]:
     """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates."""
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(

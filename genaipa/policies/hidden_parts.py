@@ -52,9 +52,9 @@ class HiddenParts:
         self._remaining: list[tuple[list[str], int]] = []
         hidden = _find_hidden_elements(tree)
         if any(count_words(_readable_text(part)) >= _LEAST for part in hidden):
-            self._remove_repeated_hidden_parts(tree, hidden)
+            self._remove_hidden_parts_repeating_text(tree, hidden)
 
-    def _remove_repeated_hidden_parts(self, tree: Any, hidden: list[Any]) -> None:
+    def _remove_hidden_parts_repeating_text(self, tree: Any, hidden: list[Any]) -> None:
         """Take out each part that mostly repeats what is seen, or another part before it."""
         hidden_set = set(hidden)
         known_runs = set(_word_ngrams(_split_words(_readable_text(tree, hidden_set))))

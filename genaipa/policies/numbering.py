@@ -47,7 +47,7 @@ def _compile_section_word(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
 
 
-def english_section_word(word: str, patterns_by_name: Mapping[str, str]) -> str:
+def english_section_word_or_same_word(word: str, patterns_by_name: Mapping[str, str]) -> str:
     """Return the English name of a word for a section: of these names (name → words) the one with it, else the word."""
     return next(
         (name for name, words in patterns_by_name.items() if _compile_section_word(words).fullmatch(word)), word
@@ -63,10 +63,10 @@ def mentions_section(text: str, word: str, number: str) -> bool:
     )
 
 
-def cite_section(word: str, number: str) -> str:
+def make_canonical_section_number(word: str, number: str) -> str:
     """Cite `Art.` and `5`, or `Artikel` and `05`, as "Article 5"; a section by its number alone."""
-    name = "Section" if word.startswith("§") else english_section_word(word, _NAMES)
-    number = "1" if re.fullmatch(_FIRST, number) else normalize_section_number(number)
+    name = "Section" if word.startswith("§") else english_section_word_or_same_word(word, _NAMES)
+    number = "1" if re.fullmatch(_FIRST, number) else normalize_digits_of_section_number(number)
     return number if name == "Section" else f"{name} {number}"
 
 
@@ -99,7 +99,7 @@ def convert_digits_to_ascii(text: str) -> str:
     return re.sub("(?<=[0-9])\uff0e|\uff0e(?=[0-9])", ".", text)
 
 
-def normalize_section_number(number: str) -> str:
+def normalize_digits_of_section_number(number: str) -> str:
     """Return a number in plain digits, with 1 for 01."""
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", convert_digits_to_ascii(number))
 
@@ -143,11 +143,11 @@ def can_follow_in_outline(earlier: Value, later: Value) -> bool:
 def split_number_steps(number: str) -> tuple[str, tuple[str, ...]]:
     """Split a number into word and steps that can be compared: "Chapter II" is ("Chapter", ("2",)), "4b" as "4.B"."""
     word, _, figures = number.rpartition(" ")
-    first, _, tail = normalize_section_number(figures).partition(".")
+    first, _, tail = normalize_digits_of_section_number(figures).partition(".")
     return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{tail}".casefold()))
 
 
-def join_letter_to_parent_number(parent_number: str, letter: str, *, same_level: bool = False) -> str:
+def join_letter_to_parent_number_or_empty(parent_number: str, letter: str, *, same_level: bool = False) -> str:
     """Return the whole number of a letter or Roman number that a heading beneath a number has alone; else "".
 
     `A.` beneath `IV.` is IV.A. `same_level`: its heading is of the same level, so that it has to be of another kind.
@@ -155,14 +155,14 @@ def join_letter_to_parent_number(parent_number: str, letter: str, *, same_level:
     last = parent_number.rpartition(".")[2]
     if not parent_number or " " in parent_number or not re.fullmatch(rf"{ROMAN}|{SMALL_ROMAN}|[A-Za-z]", letter):
         return ""
-    if _classify_number_step(last) == _classify_number_step(letter):
+    if _classify_step_as_digit_or_case(last) == _classify_step_as_digit_or_case(letter):
         over, under = (re.fullmatch(ROMAN, letters.upper()) for letters in (last, letter))
         if same_level or not ((over and len(letter) == 1) or (under and not over)):
             return ""
     return f"{parent_number}.{letter}"
 
 
-def _classify_number_step(step: str) -> str:
+def _classify_step_as_digit_or_case(step: str) -> str:
     return "digit" if step[0].isdigit() else "small" if step[-1].islower() else "capital"
 
 
@@ -244,7 +244,7 @@ def read_leading_number(line: str) -> Iterator[LeadingNumber]:
     text = normalize_leading_number(line)
     if worded := _WORDED.match(text):
         word, number, mark, title = worded.groups()
-        name = cite_section(word, number)
+        name = make_canonical_section_number(word, number)
         kind, _, counted = name.rpartition(" ")
         yield LeadingNumber(kind or "Section", name, comparable_number(counted, roman=False), mark or "", title, word)
         return
@@ -277,7 +277,7 @@ def _is_followed_like_section_number(number: str, mark: str, blank: str, title: 
 
 
 def _list_possible_leading_numbers(number: str, mark: str, title: str) -> Iterator[LeadingNumber]:
-    number = normalize_section_number(number)
+    number = normalize_digits_of_section_number(number)
     form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
     first = number.partition(".")[0]
     if number[0].isdigit():
@@ -298,7 +298,9 @@ def split_heading_number_and_title(heading: str) -> tuple[str, str]:
     beginning = next(read_leading_number(heading), None)
     if beginning is None:
         return "", heading
-    return beginning.number, strip_brackets(strip_name_of_act(beginning.rest) if beginning.word else beginning.rest)
+    return beginning.number, strip_brackets(
+        strip_act_name_before_title(beginning.rest) if beginning.word else beginning.rest
+    )
 
 
 def begins_like_numbered_heading(line: str) -> bool:
@@ -326,6 +328,6 @@ def strip_brackets(title: str) -> str:
     return whole[1] if whole else title
 
 
-def strip_name_of_act(title: str) -> str:
+def strip_act_name_before_title(title: str) -> str:
     """Remove the name of an act that is glued to a title ("GDPRSubject-matter")."""
     return re.sub(r"^(?:[A-Z]{3,}(?=[A-Z][a-z])|GDPR\s+(?:[\u2013—-]\s+)?)", "", title)

@@ -75,7 +75,7 @@ class HtmlPage:
         _drop_elements(tree, _AROUND)
         main = _main_element(tree)
         self._structures = list(_iterate_tables_and_lists(main))
-        self._blocks = list(_iterate_text_blocks(main))
+        self._blocks = list(_iterate_markdown_blocks(main))
 
     def is_structure_kept_in_text(self, text: str) -> bool:
         """Whether a text has the tables, lists and headings of the page's main part as such."""
@@ -85,7 +85,7 @@ class HtmlPage:
 
     def _are_headings_kept_in_text(self, text: str) -> bool:
         """Whether the blocks in a text have their headings above them; the page's title isn't missed."""
-        text_letters, headings = _fold_to_letters_and_digits(text), _PageLines(text, "#")
+        text_letters, headings = _fold_to_letters_and_digits(text), _MarkedTextLines(text, "#")
         titles = [block for block in self._blocks if block.startswith("# ")]
         above: list[str] = []
         for block in self._blocks:
@@ -108,8 +108,8 @@ class HtmlPage:
         return "\n\n".join(self._blocks) + "\n"
 
 
-def _drop_elements(tree: Any, path: str) -> None:
-    for element in tree.xpath(path):
+def _drop_elements(tree: Any, xpath: str) -> None:
+    for element in tree.xpath(xpath):
         if element.getparent() is not None:
             element.drop_tree()
 
@@ -139,18 +139,18 @@ def _iterate_tables_and_lists(root: Any) -> Iterator[tuple[str, list[list[str]]]
             continue
         covered.add(element)
         if element.tag == "table":
-            yield "table", [[_text_line(cell) for cell in row] for row in _table_rows(element)]
+            yield "table", [[_text_line(cell) for cell in row] for row in _cell_elements_by_row(element)]
         elif _text_line(element) != " ".join(filter(None, (_text_line(link) for link in element.iter("a")))):
-            yield "list", [[next(_iterate_text_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
+            yield "list", [[next(_iterate_markdown_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
 
 
 def _kinds_of_lost_structures(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:
     """Yield the kind of each table and list that is not wholly in a text."""
-    lines = {"table": _PageLines(text, r"\|"), "list": _PageLines(text, r"(?:[-*+]|\d+[.)])\s")}
+    lines = {"table": _MarkedTextLines(text, r"\|"), "list": _MarkedTextLines(text, r"(?:[-*+]|\d+[.)])\s")}
     return (kind for kind, entries in structures if not all(lines[kind].has_pieces_in_line(entry) for entry in entries))
 
 
-class _PageLines:
+class _MarkedTextLines:
     """The lines of a text that begin with a mark, without marks and blanks."""
 
     def __init__(self, text: str, mark: str) -> None:
@@ -184,63 +184,65 @@ def _fold_to_letters_and_digits(text: str) -> str:
 # --- Conversion ----------------------------------------------------------------------------------------------------
 
 
-def _iterate_text_blocks(element: Any) -> Iterator[str]:
-    return filter(None, _iterate_blocks_and_gaps(element))
+def _iterate_markdown_blocks(element: Any) -> Iterator[str]:
+    return filter(None, _iterate_markdown_blocks_and_gaps(element))
 
 
-def _iterate_blocks_and_gaps(element: Any) -> Iterator[str]:
+def _iterate_markdown_blocks_and_gaps(element: Any) -> Iterator[str]:
     """Yield the blocks, and perhaps empty texts between them."""
     running = element.text or ""
     for child in element:
         # An element unknown to HTML may have lines of its own, too.
         if any(inner.tag in _BLOCKS for inner in child.iter()):
-            yield _format_paragraph(running)
-            yield from _format_block(child)
+            yield _tidy_paragraph_whitespace(running)
+            yield from _format_markdown_block(child)
             running = child.tail or ""
         else:
             running += "".join(child.itertext()) + (child.tail or "")
-    yield _format_paragraph(running)
+    yield _tidy_paragraph_whitespace(running)
 
 
-def _format_paragraph(running: str) -> str:
-    lines = (" ".join(line.split()) for line in running.split(_BREAK))
+def _tidy_paragraph_whitespace(running_text: str) -> str:
+    lines = (" ".join(line.split()) for line in running_text.split(_BREAK))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def _format_block(element: Any) -> Iterator[str]:
+def _format_markdown_block(element: Any) -> Iterator[str]:
     if element.tag == "pre":
         yield "".join(element.itertext()).replace(_BREAK, "\n").strip()
     elif element.tag in _HEADINGS:
         title = _text_line(element)
         yield title and f"{_HEADINGS[element.tag]} {title}"
     elif element.tag not in {"table", "ul", "ol"} or _is_layout_only(element):
-        yield from _iterate_text_blocks(element)
+        yield from _iterate_markdown_blocks(element)
     elif element.tag == "table":
         yield from (_text_line(caption) for caption in element.iterchildren("caption"))
-        yield _format_table(element)
+        yield _format_markdown_table(element)
     else:
-        yield _format_list(element)
+        yield _format_markdown_list(element)
 
 
-def _format_list(element: Any) -> str:
+def _format_markdown_list(element: Any) -> str:
     items: list[str] = []
     number = 0
     for child in element:
         number += child.tag == "li"
         mark = "- " if element.tag == "ul" else f"{number}. "
-        lines = "\n".join(_iterate_text_blocks(child) if child.tag == "li" else _format_block(child)).split("\n")
+        lines = "\n".join(
+            _iterate_markdown_blocks(child) if child.tag == "li" else _format_markdown_block(child)
+        ).split("\n")
         if any(lines):
             begin = mark if child.tag == "li" else " " * len(mark)
             items.append(begin + ("\n" + " " * len(mark)).join(lines))
     return "\n".join(items)
 
 
-def _format_table(table: Any) -> str:
+def _format_markdown_table(table: Any) -> str:
     """Format a table; a cell over several rows is repeated in each, so that every row can be read alone."""
     rows: list[list[str]] = []
     above: dict[int, tuple[int, str]] = {}  # column: remaining rows of the cell in it, and its text
     room = _MOST_REPEATED
-    for cells in _table_rows(table):
+    for cells in _cell_elements_by_row(table):
         row: list[str] = []
         spanning: dict[int, tuple[int, str]] = {}
         waiting, last = cells[::-1], max(above, default=-1)
@@ -267,12 +269,12 @@ def _format_table(table: Any) -> str:
     return "\n".join([lines[0], "|" + "---|" * width, *lines[1:]])
 
 
-def _cell_span(cell: Any, name: str) -> int:
-    value = (cell.get(name) or "").strip()
+def _cell_span(cell: Any, attribute_name: str) -> int:
+    value = (cell.get(attribute_name) or "").strip()
     return min(max(int(value), 1), _MOST_SPANNED) if re.fullmatch(r"[0-9]{1,9}", value) else 1
 
 
-def _table_rows(table: Any) -> list[list[Any]]:
+def _cell_elements_by_row(table: Any) -> list[list[Any]]:
     groups = [table, *table.iterchildren("thead", "tbody", "tfoot")]
     rows = [[*row.iterchildren("td", "th")] for group in groups for row in group.iterchildren("tr")]
     return [cells for cells in rows if cells]
@@ -284,7 +286,7 @@ def _is_layout_only(element: Any) -> bool:
     It does if it has a table inside, text with headings, text outside its cells or items, or one column only.
     """
     if element.tag == "table":
-        rows = _table_rows(element)
+        rows = _cell_elements_by_row(element)
         pieces = [cell for row in rows for cell in row]
         held = [*pieces, *element.iterchildren("caption")]
         narrow = max(map(len, rows), default=0) < 2  # noqa: PLR2004

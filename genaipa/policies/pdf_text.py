@@ -39,7 +39,7 @@ _WHOLE = 0.95
 """Share of a page's letters that another way of reading it must bring, to be taken."""
 
 
-def page_text(page: Any) -> str:
+def extract_pdf_page_text(page: Any) -> str:
     """Extract the text of a page of pypdf; by the places of its words where each is drawn as a line of its own."""
     text: str = page.extract_text()
     scattered = median_words_of_lines(text.split("\n"))

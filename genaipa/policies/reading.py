@@ -223,11 +223,11 @@ def _inline_pieces(text: str, block_start: int, env: dict[str, Any]) -> Iterable
         return [(block_start, block_start + len(text), text)]
     # Versions of a document have most of their blocks in common.
     alone = len(text) < _KEPT and not (env["references"] and "[" in text)
-    pieces = _parse_inline_cached(text) if alone else _parse_inline(text, env)
+    pieces = _parse_inline_cached(text) if alone else _parse_inline_uncached(text, env)
     return [(block_start + first, block_start + last, read) for first, last, read in pieces]
 
 
-def _parse_inline(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
+def _parse_inline_uncached(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
     tokens: list[Token] = []
     end = len(text.rstrip())
     markdown = _parser()
@@ -241,7 +241,7 @@ def _parse_inline(text: str, env: dict[str, Any]) -> tuple[Piece, ...]:
 
 @lru_cache(maxsize=4096)
 def _parse_inline_cached(text: str) -> tuple[Piece, ...]:
-    return _parse_inline(text, {})
+    return _parse_inline_uncached(text, {})
 
 
 class _TokenAligner:
@@ -296,12 +296,12 @@ class _TokenAligner:
         """Go on behind a link: its bracket, and its address and title or its label."""
         self._move_behind_next_occurrence("]", "")
         following = self._text[self._place : self._place + 1]
-        if following == "(" and (end := self._find_address_end()):
+        if following == "(" and (end := self._find_link_address_end_or_zero()):
             self._place = end
         elif following == "[":
             self._move_behind_next_occurrence("]", "")
 
-    def _find_address_end(self) -> int:
+    def _find_link_address_end_or_zero(self) -> int:
         """Return the end of the address and title in brackets; 0 if what is in them is neither."""
         from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 

@@ -110,10 +110,10 @@ def _search_rules(language: Language) -> SearchRules:
 
 
 @lru_cache(maxsize=4)
-def _stop_words(name: str) -> frozenset[str]:
+def _stop_words(list_name: str) -> frozenset[str]:
     from bm25s import stopwords
 
-    return frozenset(getattr(stopwords, name))
+    return frozenset(getattr(stopwords, list_name))
 
 
 @lru_cache(maxsize=20_000)
@@ -152,14 +152,14 @@ def language_to_search(text: str) -> Language:
 
 def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
     """Rank texts by BM25 against a question: their indices, the nearest first."""
-    language, vocabulary, index = _build_search_index_of_texts(texts)
+    language, vocabulary, index = _build_language_vocabulary_and_index(texts)
     words = stem_question_words(question, language, vocabulary)
     scores = index.get_scores(words).tolist() if words else [0.0] * len(texts)
     return sorted(range(len(texts)), key=lambda place: -scores[place])
 
 
 @lru_cache(maxsize=4)
-def _build_search_index_of_texts(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
+def _build_language_vocabulary_and_index(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
     language = language_to_search("\n".join(texts))
     words = [stem_content_words(text, language) for text in texts]
     return language, frozenset(chain.from_iterable(words)), build_bm25_index(words)

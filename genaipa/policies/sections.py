@@ -26,16 +26,16 @@ from genaipa.policies.numbering import (
     SECTION_WORD,
     LeadingNumber,
     can_follow_in_outline,
-    cite_section,
     from_roman,
-    join_letter_to_parent_number,
+    join_letter_to_parent_number_or_empty,
+    make_canonical_section_number,
+    normalize_digits_of_section_number,
     normalize_leading_number,
-    normalize_section_number,
     read_leading_number,
     split_heading_number_and_title,
     split_number_steps,
+    strip_act_name_before_title,
     strip_brackets,
-    strip_name_of_act,
 )
 from genaipa.policies.reading import make_commonmark_parser, read_markdown_line
 from genaipa.policies.search import count_words
@@ -142,11 +142,11 @@ def _complete_lettered_numbers(headings: list[Section]) -> list[Section]:
         above = {level: number for level, number in above.items() if level <= heading.level}
         sibling = above.pop(heading.level, "")
         number, level = heading.number, heading.level
-        if number.islower() and (nested := join_letter_to_parent_number(sibling, number, same_level=True)):
+        if number.islower() and (nested := join_letter_to_parent_number_or_empty(sibling, number, same_level=True)):
             # Small letters are beneath the number before them, though its heading is of the same level.
             number, level, above[heading.level] = nested, level + 1, sibling
         else:
-            number = join_letter_to_parent_number(above[max(above)] if above else "", number) or number
+            number = join_letter_to_parent_number_or_empty(above[max(above)] if above else "", number) or number
             above[heading.level] = number
         complete.append(replace(heading, number=number, level=level))
     return complete
@@ -278,9 +278,12 @@ def _title_after_worded_number(lines: list[str], i: int, leading_number: Leading
     if leading_number.word[0].islower():
         return None
     run_in = bool(leading_number.mark) or leading_number.word[0] == "§"
-    heading = strip_brackets(strip_name_of_act(leading_number.rest))
+    heading = strip_brackets(strip_act_name_before_title(leading_number.rest))
     title = _read_title_after_number(
-        heading, after_finished_line=_follows_finished_line(lines, i), lower=bool(leading_number.mark), run_in=run_in
+        heading,
+        after_finished_line=_follows_finished_line(lines, i),
+        lower_case_allowed=bool(leading_number.mark),
+        text_may_follow_at_once=run_in,
     )
     return title if leading_number.rest else _read_title_below(lines, i)
 
@@ -289,17 +292,23 @@ def _title_after_plain_number(lines: list[str], i: int, leading_number: LeadingN
     """Return the title behind a number without a word; None if the line is no heading."""
     code = bool(re.match(r"\d{3,}\.\d", leading_number.number)) and leading_number.mark.startswith(".")
     title = _read_title_after_number(
-        strip_brackets(leading_number.rest), after_finished_line=_follows_finished_line(lines, i), run_in=code
+        strip_brackets(leading_number.rest),
+        after_finished_line=_follows_finished_line(lines, i),
+        text_may_follow_at_once=code,
     )
     if not title and not code:
         return None
     bare = not leading_number.mark and "." not in leading_number.number
     if bare or leading_number.kind in _DOUBTFUL:
-        return title if _stands_alone_as_title(lines, i, leading_number.rest) and _has_text_below(lines, i) else None
+        return (
+            title
+            if _stands_alone_as_title(lines, i, leading_number.rest) and _is_followed_by_text_or_heading(lines, i)
+            else None
+        )
     return title
 
 
-def _has_text_below(lines: list[str], i: int) -> bool:
+def _is_followed_by_text_or_heading(lines: list[str], i: int) -> bool:
     """Tell whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
     next_line = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
     numbered = [*read_leading_number(lines[next_line])]
@@ -313,7 +322,7 @@ def _follows_finished_line(lines: list[str], i: int) -> bool:
 
 
 def _read_title_after_number(
-    text: str, *, after_finished_line: bool, lower: bool = False, run_in: bool = False
+    text: str, *, after_finished_line: bool, lower_case_allowed: bool = False, text_may_follow_at_once: bool = False
 ) -> str | None:
     """Read a title behind a number; "" if the section's text follows at once (`run_in`), None if it is no title."""
     text = text.strip()
@@ -321,12 +330,12 @@ def _read_title_after_number(
         return None
     words = count_words(text)
     starts = not text or text[0] in _QUOTES or text[0].isdigit() or (text[0].isalpha() and not text[0].islower())
-    starts = starts or (lower and text[0].islower())
-    ends = text.endswith(_PAUSES) or (text.endswith(_ENDS) and (run_in or words > _MAX_SENTENCE))
+    starts = starts or (lower_case_allowed and text[0].islower())
+    ends = text.endswith(_PAUSES) or (text.endswith(_ENDS) and (text_may_follow_at_once or words > _MAX_SENTENCE))
     inside = _SENTENCE.search(text) and (text.endswith(_ENDS[:1] + _ENDS[2:]) or words > _MAX_WORDS)
     if starts and not (ends or inside):
         return text.rstrip(".:\uff1a")
-    return "" if run_in and after_finished_line and text[:1].isupper() else None
+    return "" if text_may_follow_at_once and after_finished_line and text[:1].isupper() else None
 
 
 def _read_title_below(lines: list[str], i: int) -> str:
@@ -510,7 +519,7 @@ def _cut_inline_title(text: str) -> str:
     return " ".join(words[: capital or len(words)])
 
 
-def resolve_citation(sections: tuple[Section, ...], citation: str) -> Section | None:
+def find_innermost_cited_section(sections: tuple[Section, ...], citation: str) -> Section | None:
     """Find the section that a citation names; None without any.
 
     A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
@@ -520,13 +529,13 @@ def resolve_citation(sections: tuple[Section, ...], citation: str) -> Section | 
     wanted = normalize_leading_number(" ".join(citation.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
     name = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
     name = re.sub(rf" (?:{DIVISION})$", "", name, flags=re.IGNORECASE)
-    section = _find_by_title(sections, wanted) or _find_by_title(sections, name)
+    section = _find_by_title_or_label(sections, wanted) or _find_by_title_or_label(sections, name)
     if section:
         return section
     # The numbers with their words, and what is below each; one without a word at the beginning.
     bare = _BARE.match(wanted)
-    cited = [(cite_section(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
-    cited = cited or ([(normalize_section_number(bare[1]), bare[2])] if bare else [])
+    cited = [(make_canonical_section_number(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
+    cited = cited or ([(normalize_digits_of_section_number(bare[1]), bare[2])] if bare else [])
     sections_cited = [hits for number, subdivision in cited if (hits := _find_by_number(sections, number, subdivision))]
     if sections_cited:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
@@ -535,11 +544,11 @@ def resolve_citation(sections: tuple[Section, ...], citation: str) -> Section | 
         return max(innermost, key=lambda candidate: candidate.level)
     # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
     lettered = all(re.fullmatch(r"[A-Z]", number) for number, _ in cited)
-    return _find_by_title(sections, split_heading_number_and_title(wanted)[1]) if cited and lettered else None
+    return _find_by_title_or_label(sections, split_heading_number_and_title(wanted)[1]) if cited and lettered else None
 
 
-def _find_by_title(sections: tuple[Section, ...], title: str) -> Section | None:
-    wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
+def _find_by_title_or_label(sections: tuple[Section, ...], title_or_label: str) -> Section | None:
+    wanted = title_or_label.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
     matches = (section for section in sections if wanted in section.case_insensitive_title_and_label)
     return next(matches, None) if wanted else None
 
@@ -553,7 +562,7 @@ def _find_by_number(sections: tuple[Section, ...], cited_number: str, subdivisio
 
     What is `subdivision` a number, as in 12(3)(a), may be a section of its own.
     """
-    numbers = _sections_with_cited_word(sections, cited_number)
+    numbers = _sections_and_steps_for_cited_word(sections, cited_number)
     inner = tuple(step.casefold() for step in re.findall(r"\w+", subdivision))
     wanted = split_number_steps(cited_number)[1]
     for deep in range(len(inner), -1, -1):
@@ -565,7 +574,7 @@ def _find_by_number(sections: tuple[Section, ...], cited_number: str, subdivisio
     return _find_by_number(sections, cited_number.rpartition(".")[0])
 
 
-def _sections_with_cited_word(
+def _sections_and_steps_for_cited_word(
     sections: tuple[Section, ...], cited_number: str
 ) -> list[tuple[Section, tuple[str, ...]]]:
     """Return the sections that the word of a citation may mean, with the steps of their numbers."""

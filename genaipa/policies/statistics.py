@@ -167,7 +167,7 @@ def measure_document(document: Document) -> tuple[float, ...]:
     )
 
 
-def measure_distributions(documents: Iterable[Document], by: str = "") -> list[DocumentGroup]:
+def measure_distributions(documents: Iterable[Document], group_column: str = "") -> list[DocumentGroup]:
     """Measure documents in a stream, 56 bytes kept of each; the groups of the column `by`, by name, or all as one.
 
     A group of several languages has no reading level: these are not to be compared between languages.
@@ -175,7 +175,7 @@ def measure_distributions(documents: Iterable[Document], by: str = "") -> list[D
     columns_by_group: dict[str, list[array[float]]] = {}
     languages: dict[str, set[str]] = {}
     for document in documents:
-        name = group_of_document(document, by)
+        name = group_of_document(document, group_column)
         columns = columns_by_group.setdefault(name, [array("d") for _ in MEASURES])
         languages.setdefault(name, set()).add(document.language)
         for column, value in zip(columns, measure_document(document), strict=True):

@@ -147,13 +147,13 @@ def load_annotations(workspace: Workspace, document_name: str) -> Annotations:
 
 
 def _read_checked_annotations(path: Path, document_name: str) -> Annotations:
-    annotations = read_annotations(path)
+    annotations = read_annotations_without_blanks(path)
     for error in annotation_problems(path, document_name, annotations):
         raise error
     return annotations
 
 
-def read_annotations(path: Path) -> Annotations:
+def read_annotations_without_blanks(path: Path) -> Annotations:
     """Read a file of annotated answers without blank entries; a DataError for a bad file."""
     return drop_blank_answers(read_yaml(path, Annotations))
 
@@ -232,7 +232,7 @@ def map_annotated_digests_to_names(workspace: Workspace) -> dict[str, str]:
         for layer, path in files:
             with contextlib.suppress(UsageError):
                 text_digest = (
-                    read_annotations(path).digest
+                    read_annotations_without_blanks(path).digest
                     or load_document(
                         name,
                         workspace.drop_nearer_layers([layer_name for layer_name, _ in workspace.layers].index(layer)),
@@ -254,7 +254,7 @@ def find_annotations(
     if names_by_digest is not None:
         if document.digest not in names_by_digest:
             return None
-        document = _find_document_with_same_text(workspace, document, names_by_digest[document.digest])
+        document = _filed_document_or_renamed_copy(workspace, document, names_by_digest[document.digest])
     nearest = None
     for layer, path in workspace.files_in_all_layers("annotations").get(document.name, ()):
         annotations = _read_checked_annotations(path, document.name)
@@ -268,7 +268,7 @@ def find_annotations(
     return nearest
 
 
-def _find_document_with_same_text(workspace: Workspace, document: Document, annotated_name: str) -> Document:
+def _filed_document_or_renamed_copy(workspace: Workspace, document: Document, annotated_name: str) -> Document:
     """Return a document of a corpus as the workspace has its text, or under the name of its annotated answers."""
     for number in range(len(workspace.layers)):
         with contextlib.suppress(UsageError):
@@ -310,7 +310,7 @@ def map_annotations_to_questions(
     """
     if written_for is None:
         return msgspec.structs.replace(annotations, answers={})
-    chosen = match_questions_of_two_sets(annotations.answers, written_for, questions, company)
+    chosen = annotated_question_by_question(annotations.answers, written_for, questions, company)
     answers = {question: annotations.answers[source] for question, source in chosen.items()}
     if questions.name == annotations.questions and answers == annotations.answers:
         return annotations
@@ -318,7 +318,7 @@ def map_annotations_to_questions(
     return msgspec.structs.replace(annotations, questions=questions.name, answers=answers, written_for=before)
 
 
-def match_questions_of_two_sets(
+def annotated_question_by_question(
     question_ids: Collection[str], written_for: QuestionSet, questions: QuestionSet, company: str
 ) -> dict[str, str]:
     """Map questions of the set `questions` to those known of another set that have the same text."""

@@ -80,7 +80,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.language or detect_language_code(texts) or ENGLISH.code
 
     @property
-    def describe_translation(self) -> str:
+    def translation_credits(self) -> str:
         """Language, translators and checkers of a translation, in words; empty for any other set."""
         if not self.translates:
             return ""
@@ -106,7 +106,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the questions of a category, in their order."""
         return [question for question in self.questions if question.category == category]
 
-    def add_follow_up_questions(self, default_text: str) -> QuestionSet:
+    def append_follow_up_questions(self, default_text: str) -> QuestionSet:
         """Return the set with a follow-up behind each of its questions: the question's own, else this text."""
         follow_ups = (
             Question(follow_up_id(question.id), question.category, question.origin, question.follow_up or default_text)
@@ -126,7 +126,7 @@ def follow_up_id(question_id: str) -> str:
     return f"{question_id}.{FOLLOW_UP}"
 
 
-def followed_question_id(follow_up: str) -> str:
+def id_without_follow_up_suffix(follow_up: str) -> str:
     """Return the id of the question that a follow-up goes on from."""
     return follow_up.removesuffix(f".{FOLLOW_UP}")
 

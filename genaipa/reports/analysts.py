@@ -33,7 +33,7 @@ def explain_missing_analyst_interval(panel: AnalystPanel) -> str:
     return "Which analyst scored depends on the question or the document." if panel.reason is Reason.CONFOUNDED else ""
 
 
-def describe_analyst_count(frame: pd.DataFrame) -> str:
+def analyst_count_or_not_known(frame: pd.DataFrame) -> str:
     """Return the number of people behind the counted scores of a tidy table, in words."""
     number = select_human_scores(frame)["analyst"].nunique()
     return str(number) if number else "not known"

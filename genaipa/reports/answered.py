@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.answers.tidy import select_one_row_per_answer
+from genaipa.answers.tidy import select_one_row_per_planned_answer
 from genaipa.reports import averages
 from genaipa.reports.part import drop_sparsely_scored_experiments
 
@@ -24,12 +24,12 @@ class Answered(NamedTuple):
     planned: int
 
     @property
-    def all_answered(self) -> bool:
+    def has_answered_all(self) -> bool:
         """Whether all came back."""
         return self.answers == self.planned
 
     def __str__(self) -> str:
-        return f"all {self.planned:,}" if self.all_answered else f"{self.answers:,} of {self.planned:,}"
+        return f"all {self.planned:,}" if self.has_answered_all else f"{self.answers:,} of {self.planned:,}"
 
 
 @averages.cache_per_frame
@@ -40,7 +40,7 @@ def count_answered_by_system(frame: pd.DataFrame) -> dict[str, Answered]:
     """
     rows = averages.select_policy_rows(drop_sparsely_scored_experiments(frame))
     scored = rows.loc[rows["counted"], ["system", "experiment"]].drop_duplicates()
-    once = select_one_row_per_answer(rows)
+    once = select_one_row_per_planned_answer(rows)
     once = once[once["status"] != ""].astype({"system": "str", "experiment": "str"})
     once = once.merge(scored.astype("str"), on=["system", "experiment"])
     came = ~once["status"].isin(["failed", "missing"])
@@ -51,7 +51,9 @@ def count_answered_by_system(frame: pd.DataFrame) -> dict[str, Answered]:
 def note_unanswered(answered_by_system: Mapping[str, Answered]) -> str:
     """Name, in a sentence, the systems of which not all came back; empty where all did."""
     sentences = [
-        f"{system} answered {part} questions" for system, part in answered_by_system.items() if not part.all_answered
+        f"{system} answered {part} questions"
+        for system, part in answered_by_system.items()
+        if not part.has_answered_all
     ]
     return f"{'; '.join(sentences)}: M_all covers only these answers." if sentences else ""
 

@@ -18,7 +18,7 @@ import numpy as np
 from genaipa.answers.tidy import metric_display_names
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import clean_name_on_one_line
-from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, let_only_verdicts_count
+from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, keep_only_scores_of_judge_passes
 from genaipa.runs.permission import Permission
 from genaipa.words import format_count, join_names
 
@@ -93,7 +93,7 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ReadableAnswers:
     """Questions that have an average (or, where nothing is scored, all) with their answers, and what is left out."""
 
     questions: list[AskedQuestion]
@@ -105,7 +105,7 @@ class Answers:
         return [question for question in self.questions if not question.page]
 
     @property
-    def questions_in_separate_file(self) -> list[AskedQuestion]:
+    def all_questions_when_page_lacks_some(self) -> list[AskedQuestion]:
         """All of them, where the report's page has not all; else none."""
         return self.questions if any(question.page for question in self.questions) else []
 
@@ -121,9 +121,9 @@ class Answers:
         return [places.get((e, q, s), "") for e, q, s in table_rows[_CELL].itertuples(index=False, name=None)]
 
 
-def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> Answers:
+def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> ReadableAnswers:
     """Return the answers behind the averages; `with_restricted_texts` shows texts that may not be passed on as well."""
-    frame, whose = _select_scores_beside_answers(study)
+    frame, whose = _select_people_or_judge_scores_and_names(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     answered_rows = answered_rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
@@ -155,7 +155,7 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
             "with-texts shows them)."
         )
     scores = _describe_scores_by_answer(frame, shown_rows, whose)
-    return Answers(
+    return ReadableAnswers(
         _assign_questions_to_page_or_file(
             _collect_questions_with_answers(
                 study, shown_rows, allowed, scores, with_restricted_texts=with_restricted_texts
@@ -165,14 +165,16 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
     )
 
 
-def _select_scores_beside_answers(study: Study) -> tuple[pd.DataFrame, str]:
+def _select_people_or_judge_scores_and_names(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
     frame = study.table
     judges = {} if frame["counted"].any() else group_passes_by_judge(frame, study.rubric.digest)
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return let_only_verdicts_count(frame, passes), join_names([clean_name_on_one_line(judge) for judge in judges])
+    return keep_only_scores_of_judge_passes(frame, passes), join_names(
+        [clean_name_on_one_line(judge) for judge in judges]
+    )
 
 
 def _assign_questions_to_page_or_file(questions: list[AskedQuestion]) -> list[AskedQuestion]:
@@ -261,7 +263,7 @@ def _read_answer_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[s
         if keys:
             places = {
                 line.key: position
-                for position, line in source.folder.read_answers_with_offsets(_Key)
+                for position, line in source.folder.read_checksummed_answers_with_offsets(_Key)
                 if line.key in keys
             }
             for record in source.folder.read_records_at([*places.values()]):
@@ -294,5 +296,5 @@ def _clean_and_clip_text(text: str) -> str:
     return _STEERING.sub(lambda found: found[0] if _is_harmless_character(found[0]) else "\ufffd", text[:LONGEST]) + cut
 
 
-def _is_harmless_character(sign: str) -> bool:
-    return sign.isprintable() or category(sign) == "Zs"
+def _is_harmless_character(character: str) -> bool:
+    return character.isprintable() or category(character) == "Zs"

@@ -19,13 +19,19 @@ from genaipa.answers.tidy import list_metrics, plain_texts
 from genaipa.reports import analysts
 from genaipa.reports.crossed import (
     SHARES,
+    document_numbers_or_minus_one,
     estimate_crossed_mean,
     explain_missing_interval,
-    number_documents,
     number_labels,
 )
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
-from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL, ROUGH_DOCUMENTS, estimate_document_mean, estimate_median
+from genaipa.stats.intervals import (
+    LEAST_DOCUMENTS,
+    LEVEL,
+    ROUGH_DOCUMENTS,
+    estimate_document_mean,
+    estimate_median_of_cells,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +94,7 @@ def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache_per_frame
-def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
+def average_scores_by_question_and_document(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per system, experiment, document and question with its averages over answers.
 
     Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged_columns`,
@@ -124,7 +130,7 @@ def _number_row_groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
     return pd.Series(numbers, index=rows.index, dtype="int64")
 
 
-def select_scored_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
+def select_scored_rows_with_document(cell_averages: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that have a document and an M_all."""
     return cell_averages[(cell_averages["document"] != "") & cell_averages["m_all"].notna()]
 
@@ -211,18 +217,18 @@ def select_policy_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache_per_frame
-def average_policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells (`average_cells`) that are about policies."""
-    return select_policy_rows(average_cells(frame))
+def average_policy_questions_by_document(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells (`average_scores_by_question_and_document`) that are about policies."""
+    return select_policy_rows(average_scores_by_question_and_document(frame))
 
 
 @cache_per_frame
 def average_policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the means over documents (`average_questions_over_documents`) of what is about policies."""
-    return average_questions_over_documents(select_policy_rows(average_cells(frame)))
+    return average_questions_over_documents(select_policy_rows(average_scores_by_question_and_document(frame)))
 
 
-def group_rows_by_source_and_category(
+def iterate_overall_source_and_category_rows(
     rows: pd.DataFrame, *, categories: bool = False
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of all questions, of FAQs', of users', and of each category if asked: what there is.
@@ -253,37 +259,38 @@ def select_and_weigh_averaged_cells(frame: pd.DataFrame, averaged_column: str) -
     """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
-    `average_cells`). A question's weighted mean is the mean over experiments of the means over documents
-    (`average_policy_questions`): a cell without a document is a published mean, and is here where not all of its
-    documents have the value.
+    `average_scores_by_question_and_document`). A question's weighted mean is the mean over experiments of the means
+    over documents (`average_policy_questions`): a cell without a document is a published mean, and is here where not
+    all of its documents have the value.
     """
-    policy_rows, question_numbers = average_policy_cells(frame), _question_number_of_each_cell(frame)
+    policy_rows, question_numbers = average_policy_questions_by_document(frame), _number_policy_cells_by_question(frame)
     single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[averaged_column].notna().to_numpy()
 
-    def count_cells_of_question(rows: NDArray[np.bool_]) -> NDArray[Any]:
+    def count_selected_cells_per_question(rows: NDArray[np.bool_]) -> NDArray[Any]:
         """Count, for each row, these rows that have its question."""
         counts: NDArray[Any] = np.bincount(question_numbers[rows], minlength=len(policy_rows))[question_numbers]
         return counts
 
-    own_cells = count_cells_of_question(single & has_value)
-    whole = (count_cells_of_question(~single & has_value) > 0) & (
-        (own_cells == 0) | (own_cells != count_cells_of_question(single & policy_rows["m_all"].notna().to_numpy()))
+    own_cells = count_selected_cells_per_question(single & has_value)
+    whole = (count_selected_cells_per_question(~single & has_value) > 0) & (
+        (own_cells == 0)
+        | (own_cells != count_selected_cells_per_question(single & policy_rows["m_all"].notna().to_numpy()))
     )
     chosen = has_value & (single != whole)
     columns = [*_QUESTION, "category", "source", "document", averaged_column, "scores"]
     cells: pd.DataFrame = (
         policy_rows.loc[chosen, columns]
-        .assign(weight=1 / count_cells_of_question(chosen)[chosen])
+        .assign(weight=1 / count_selected_cells_per_question(chosen)[chosen])
         .reset_index(drop=True)
     )
     return cells
 
 
 @cache_per_frame
-def _question_number_of_each_cell(frame: pd.DataFrame) -> NDArray[Any]:
-    """Return the number of the question, in its system and experiment, that each of `average_policy_cells` is about."""
+def _number_policy_cells_by_question(frame: pd.DataFrame) -> NDArray[Any]:
+    """Return the number of the question, in its system and experiment, of each policy cell."""
     numbers: NDArray[Any] = (
-        average_policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
+        average_policy_questions_by_document(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
     )
     return numbers
 
@@ -363,9 +370,9 @@ def estimate_column_mean_over_documents(
 
 
 def estimate_column_median(rows: pd.DataFrame, column: str) -> dict[str, object]:
-    """Return the median of a column, and the ends of its two intervals, as `estimate_median`."""
-    places = (number_labels(rows["question"])[0], number_documents(rows["document"]))
-    return dict(estimate_median(rows[column], *places)._asdict())
+    """Return the median of a column, and the ends of its two intervals, as `estimate_median_of_cells`."""
+    places = (number_labels(rows["question"])[0], document_numbers_or_minus_one(rows["document"]))
+    return dict(estimate_median_of_cells(rows[column], *places)._asdict())
 
 
 def mean_and_interval_columns(estimate: CrossedMean) -> dict[str, object]:
@@ -421,7 +428,7 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
 
 def has_differing_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
     """Tell whether systems were scored on different questions or documents (see `note_differing_scored_questions`)."""
-    single = select_scored_document_cells(average_policy_cells(frame))
+    single = select_scored_rows_with_document(average_policy_questions_by_document(frame))
     question_sets: set[object] = set()
     for system in question_means["system"].unique():
         system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
@@ -438,7 +445,7 @@ def note_differing_scored_questions(frame: pd.DataFrame, question_means: pd.Data
 
     `question_means` are the means over documents (`average_policy_questions`) that have an M_all.
     """
-    single = select_scored_document_cells(average_policy_cells(frame))
+    single = select_scored_rows_with_document(average_policy_questions_by_document(frame))
     descriptions, even = [], True
     for system in question_means["system"].unique():
         system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
@@ -469,7 +476,7 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     over documents, it has one row with an empty document: that mean, or the mean over its documents where only the
     other experiment is published so.
     """
-    scored_cells = average_policy_cells(frame).dropna(subset="m_all")
+    scored_cells = average_policy_questions_by_document(frame).dropna(subset="m_all")
     if not {first, second} <= set(scored_cells["experiment"]):
         return scored_cells.loc[[], _SAME].assign(
             **dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64"))
@@ -479,7 +486,7 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
     whole = _join_pairs_of_experiments(
         {
-            name: stack_frames([published[name], _average_questions_without_published(rows, published[name])])
+            name: stack_frames([published[name], _average_questions_absent_in_published(rows, published[name])])
             for name, rows in sides.items()
         }
     )
@@ -509,7 +516,7 @@ def _join_pairs_of_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return ours.merge(theirs, on=_SAME)
 
 
-def _average_questions_without_published(rows: pd.DataFrame, published_means: pd.DataFrame) -> pd.DataFrame:
+def _average_questions_absent_in_published(rows: pd.DataFrame, published_means: pd.DataFrame) -> pd.DataFrame:
     """Return the means over documents of the questions that have no published one, with an empty document."""
     unpublished = rows[~_is_question_in_other_rows(rows, published_means)]
     means = unpublished.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()

@@ -19,26 +19,26 @@ from genaipa.answers.tidy import metric_display_names, plain_texts
 from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import format_one_line_repr
 from genaipa.reports import render, significance
-from genaipa.reports.analysts import describe_analyst_count, note_confounded_analysts
+from genaipa.reports.analysts import analyst_count_or_not_known, note_confounded_analysts
 from genaipa.reports.answered import count_answered_by_system, note_unanswered
 from genaipa.reports.chapters import collect_system_notes
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
     comparison_title,
-    describe_comparison_basis,
     describe_row_finding,
     differences_figure,
     group_differences_figure,
-    label_question_groups,
+    label_question_groups_in_full,
+    list_comparison_facts_as_phrases,
 )
 from genaipa.reports.figures.figure import ALONE, Scope
-from genaipa.reports.figures.style import format_difference
+from genaipa.reports.figures.style import format_signed_tenths
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_comparing_by_judge,
     group_passes_by_judge,
-    let_only_verdicts_count,
+    keep_only_scores_of_judge_passes,
     note_systems_of_judge_family,
     resolve_judge_name,
 )
@@ -57,10 +57,10 @@ from genaipa.reports.sides import (
     Side,
     build_side,
     merge_sources_of_same_run,
-    note_study_prompts,
+    note_unknown_published_prompts,
     note_unshared_and_find_common,
     restrict_side_to_questions,
-    select_system_rows,
+    select_rows_of_single_system_or_raise,
 )
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
-    from genaipa.reports.judged.estimate import Estimate
+    from genaipa.reports.judged.estimate import JudgeAssistedEstimate
     from genaipa.reports.matches import Match
     from genaipa.runs.run import Run
     from genaipa.workspace import WorkspaceLike
@@ -134,8 +134,8 @@ class Comparison:
         """The main result in a sentence: who is higher, by how much, and how sure that is; a judge's is named so."""
         row = self.frame.iloc[0].to_dict()
         if row["test"] == "none" or not self.table.format_cell("difference", row["difference"]):
-            return _write_no_verdict(self)
-        return _write_verdict_by_judge(self, row) if self.judge else _write_verdict_by_people(self, row)
+            return _explain_missing_verdict(self)
+        return _describe_verdict_by_judge(self, row) if self.judge else _describe_verdict_by_people(self, row)
 
     @property
     def compared_sides(self) -> ComparedSides:
@@ -162,7 +162,7 @@ class Comparison:
         interval = f"{significance.format_confidence(rows[0]['level'])} interval"
         low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
-        note = f"{'; '.join(describe_comparison_basis(self.table, self.compared_sides))}. {self.table.note}"
+        note = f"{'; '.join(list_comparison_facts_as_phrases(self.table, self.compared_sides))}. {self.table.note}"
         data = data[list(MAIN)].assign(
             meaning=[describe_row_finding(row, ("better", "worse"), self.compared_sides.judge) for row in rows]
         )
@@ -175,7 +175,7 @@ class Comparison:
     def groups_table(self) -> Table:
         """The table of the groups of questions to print, each with its name in full."""
         data = self.frame.loc[self.frame["questions"] != "all", list(PRINTED)].reset_index(drop=True)
-        names = label_question_groups([*data["questions"].unique()], self.scope.categories)
+        names = label_question_groups_in_full([*data["questions"].unique()], self.scope.categories)
         title = f"{self.table.title}: groups of questions"
         return replace(
             self.table, name=f"{self.table.name}-groups", title=title, data=data.replace({"questions": names})
@@ -208,12 +208,12 @@ _NAMED_DOCUMENTS = 3
 """Documents that a verdict names, at most."""
 
 
-def _write_no_verdict(comparison: Comparison) -> str:
+def _explain_missing_verdict(comparison: Comparison) -> str:
     who = f"According to the judge {comparison.judge} alone, " if comparison.judge else ""
     return f"{who}{comparison.first} and {comparison.second} have too few questions in common for a verdict on M_all."
 
 
-def _write_verdict_by_people(comparison: Comparison, row: Mapping[Any, Any]) -> str:
+def _describe_verdict_by_people(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is higher by people's scores, or by their estimates, with p and the interval that belongs to it."""
     written, ends = comparison.table.format_cell, [row["low"], row["high"]]
     first, second = (
@@ -232,11 +232,11 @@ def _write_verdict_by_people(comparison: Comparison, row: Mapping[Any, Any]) -> 
     return f"{first[0]} and {second[0]} do not clearly differ in M_all {about}"
 
 
-def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> str:
+def _describe_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is better by a judge alone, and that this is no estimate."""
     sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = "" if isnan(low) else f" ({format_difference(low)} to {format_difference(high)})"
+    interval = "" if isnan(low) else f" ({format_signed_tenths(low)} to {format_signed_tenths(high)})"
     better, worse = (comparison.first, comparison.second)[::sign]
     result = (
         f"{better} is better: M_all"
@@ -247,7 +247,7 @@ def _write_verdict_by_judge(comparison: Comparison, row: Mapping[Any, Any]) -> s
     about = f"{questions} about {documents}" if comparison.documents else questions
     return (
         f"According to the judge {comparison.judge} alone, {result} "
-        f"{format_difference(sign * row['difference'])}{interval}, "
+        f"{format_signed_tenths(sign * row['difference'])}{interval}, "
         f"{about}. This is {NO_ESTIMATE}."
     )
 
@@ -296,7 +296,7 @@ def compare(
     frame, judges = study.table, group_passes_by_judge(study.table, study.rubric.digest)
     if judge:
         judge = resolve_judge_name(judge, judges, resolved_workspace)
-        frame = let_only_verdicts_count(frame, judges[judge], excluded=excluded)
+        frame = keep_only_scores_of_judge_passes(frame, judges[judge], excluded=excluded)
     try:
         ours, theirs = (
             build_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
@@ -304,7 +304,7 @@ def compare(
         )
     except UnscoredError as error:
         scored = [
-            {*select_system_rows(name, side_sources, frame)["analyst"]}
+            {*select_rows_of_single_system_or_raise(name, side_sources, frame)["analyst"]}
             for name, side_sources in zip(names, sides, strict=True)
         ]
         raise UnscoredError(f"{error}{'' if judge else advise_comparing_by_judge(judges, scored, names)}") from None
@@ -340,13 +340,13 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         first, second = shared
     frames = [first.frame, second.frame]
     questions_by_group = group_questions_by_source_and_category(*frames)
-    judged = estimate_sides_with_one_lambda(frames, alike=True)
+    judged = estimate_sides_with_one_lambda(frames, all_sides_or_none=True)
     estimated = any(not estimate.estimated_groups.empty for estimate in judged)
     matched = match_systems_by_measure(judged[0].frame, judged[1].frame)
     favoured = note_systems_of_judge_family(judge, *frames) if judge else ""
     evidence = comparison_evidence_level(frames, matched[OVERALL])
     data = compute_difference_rows(
-        matched, questions_by_group, judged=any(estimate.is_z for estimate in judged), evidence=evidence
+        matched, questions_by_group, has_estimates=any(estimate.is_z for estimate in judged), evidence=evidence
     )
     data = data.replace({"measure": metric_display_names(first.frame)})
     other_analysts = _note_confounded_analysts_by_group(first, second, matched[OVERALL], questions_by_group)
@@ -369,11 +369,11 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
         *(_describe_estimates_and_people_alone(first, second, judged, evidence) if estimated else []),
-        *note_study_prompts(first, second),
+        *note_unknown_published_prompts(first, second),
         *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
         *significance.warn_of_few_questions(data),
     ]
-    method = _describe_method(first.name, second.name, [describe_analyst_count(frame) for frame in frames], judge)
+    method = _describe_method(first.name, second.name, [analyst_count_or_not_known(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
     title = f"{first.name} against {second.name}{f', according to the judge {judge} alone' if judge else ''}"
     table = _make_comparison_table(data[list(HEADINGS)], title, " ".join([*finding, method]))
@@ -422,7 +422,7 @@ _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.
 
 
 def _describe_estimates_and_people_alone(
-    first: Side, second: Side, side_estimates: Sequence[Estimate], evidence: EvidenceLevel
+    first: Side, second: Side, side_estimates: Sequence[JudgeAssistedEstimate], evidence: EvidenceLevel
 ) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
     models = dict.fromkeys(model for estimate in side_estimates for model in estimate.judges)
@@ -436,7 +436,7 @@ def _describe_estimates_and_people_alone(
     data = compute_difference_rows(
         {OVERALL: alone},
         questions_by_group,
-        judged=any(estimate.has_others for estimate in side_estimates),
+        has_estimates=any(estimate.has_others for estimate in side_estimates),
         evidence=evidence,
     )
     for row in data.to_dict("records"):

@@ -49,7 +49,7 @@ def estimate_crossed_mean(
     return estimate_mean(
         values,
         number_labels(questions)[0],
-        number_documents(documents),
+        document_numbers_or_minus_one(documents),
         weights=weights,
         limits=limits,
         share=limits in SHARES,
@@ -70,7 +70,7 @@ def number_labels(labels: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     return np.argsort(order)[codes], names[order]
 
 
-def number_documents(documents: Any) -> NDArray[np.int64]:
+def document_numbers_or_minus_one(documents: Any) -> NDArray[np.int64]:
     """Return each document's place among the different ones, and -1 for an empty one."""
     places, names = number_labels(documents)
     return places - 1 if len(names) and not names[0] else places

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.reports.figures.style import format_difference
+from genaipa.reports.figures.style import format_signed_tenths
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.stats.looks import SIGNIFICANT
 
@@ -52,7 +52,7 @@ def loss_of_new_release(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
 
 
 @dataclass(frozen=True)
-class Gate:
+class ReleaseGate:
     """A comparison held against so many points that the second system, the new release, may not lose for sure."""
 
     comparison: Comparison
@@ -89,7 +89,7 @@ class Gate:
 
 def format_change_with_interval(row: Mapping[Any, Any]) -> str:
     """Write a row's change from the first system to the second, B minus A, with its interval."""
-    write = format_difference if row["family"] == "primary endpoint" else _format_signed_hundredths
+    write = format_signed_tenths if row["family"] == "primary endpoint" else _format_signed_hundredths
     interval = "" if isnan(row["low"]) else f" ({write(-row['high'])} to {write(-row['low'])})"
     return f"{write(-row['difference'])}{interval}"
 

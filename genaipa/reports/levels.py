@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports import averages, part
-from genaipa.reports.figures.style import format_difference
-from genaipa.reports.matches import PAIRS, differences_of_pairs, explain_adjustment
+from genaipa.reports.figures.style import format_signed_tenths
+from genaipa.reports.matches import PAIRS, explain_adjustment, m_all_differences_of_given_pairs
 from genaipa.reports.significance import FEW, OTHER_PEOPLE, format_confidence
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.looks import SIGNIFICANT
@@ -32,7 +32,7 @@ _COLUMNS = ["system", "levels", *_DIFFERENCE, *_RATIOS, "thoughts", "thoughts_le
 _MOST_FINDINGS = 3
 
 
-def group_systems_by_model(systems: Iterable[str]) -> dict[str, list[str]]:
+def group_effort_levels_by_model(systems: Iterable[str]) -> dict[str, list[str]]:
     """Model → its systems at levels of effort, from the least; models at one level alone are left out."""
     by_model: dict[str, list[str]] = {}
     for system in sorted(
@@ -44,26 +44,26 @@ def group_systems_by_model(systems: Iterable[str]) -> dict[str, list[str]]:
     return {model: levels for model, levels in by_model.items() if len(levels) > 1}
 
 
-def level_differences_table(study: Study) -> Table:
+def effort_level_differences_table(study: Study) -> Table:
     """Return the differences between the levels of each model in M_all, on the same questions about the same documents.
 
     The widest pair of a model comes first. It is empty where no model has two levels with scores in common.
     """
     pairs = [
         pair
-        for levels in group_systems_by_model(study.table["system"].unique()).values()
+        for levels in group_effort_levels_by_model(study.table["system"].unique()).values()
         for pair in sorted(
             combinations(levels[::-1], 2), key=lambda pair: levels.index(pair[1]) - levels.index(pair[0])
         )
     ]
-    data = differences_of_pairs(study.table, pairs) if pairs else pd.DataFrame(columns=PAIRS)
-    spent = _average_spending_by_cell(study) if len(data) else {}
+    data = m_all_differences_of_given_pairs(study.table, pairs) if pairs else pd.DataFrame(columns=PAIRS)
+    spent = _average_spending_by_system_and_cell(study) if len(data) else {}
     rows = [
         {
             "system": split_system_name_and_effort(row["first"])[0],
             "levels": " minus ".join(split_system_name_and_effort(row[name])[1] for name in ("first", "second")),
             **{name: row[name] for name in _DIFFERENCE},
-            **_compare_spending(spent[row["first"]], spent[row["second"]]),
+            **_spending_ratios_and_thought_tokens(spent[row["first"]], spent[row["second"]]),
         }
         for row in data.to_dict("records")
     ]
@@ -75,7 +75,7 @@ def level_differences_table(study: Study) -> Table:
         "questions about documents that people scored at both. Money (by mean cost) and time (by median seconds) are "
         "ratios, and thinking tokens are means per answer at the first and at the second level, over what both were "
         "asked. Among all pairs of systems intervals are wider. "
-        f"{explain_adjustment(data)}{_note_missing_ratios(rows)}",
+        f"{explain_adjustment(data)}{_note_missing_cost_and_time_ratios(rows)}",
         pd.DataFrame(rows, columns=_COLUMNS),
         [name for name in _COLUMNS if name not in ("documents", "meaning", "tests") and (early or name != "level")],
         aside=["documents", "meaning", "tests", *([] if early else ["level"])],
@@ -98,7 +98,7 @@ def level_differences_table(study: Study) -> Table:
     )
 
 
-def _average_spending_by_cell(study: Study) -> dict[str, pd.DataFrame]:
+def _average_spending_by_system_and_cell(study: Study) -> dict[str, pd.DataFrame]:
     """System → the mean cost, seconds and tokens of thoughts of its answers to a question about a document.
 
     Who tells tokens, and of some answer of the model those of thoughts, spent none on the others.
@@ -114,7 +114,7 @@ def _average_spending_by_cell(study: Study) -> dict[str, pd.DataFrame]:
     }
 
 
-def _compare_spending(more: pd.DataFrame, less: pd.DataFrame) -> dict[str, float]:
+def _spending_ratios_and_thought_tokens(more: pd.DataFrame, less: pd.DataFrame) -> dict[str, float]:
     """Return the ratios of money and time over the cells of both, and the mean tokens of thoughts of each."""
     both = more.merge(less, left_index=True, right_index=True, suffixes=("_more", "_less"))
     costs, seconds = (both[[f"{name}_more", f"{name}_less"]].dropna() for name in _RATIOS.values())
@@ -128,27 +128,29 @@ def _compare_spending(more: pd.DataFrame, less: pd.DataFrame) -> dict[str, float
     }
 
 
-def _note_missing_ratios(rows: Sequence[dict[str, Any]]) -> str:
+def _note_missing_cost_and_time_ratios(rows: Sequence[dict[str, Any]]) -> str:
     missing = [name for name in _RATIOS if any(pd.isna(row[name]) for row in rows)]
     reasons = {"money": "a price is unknown or nothing was paid", "time": "no time was measured"}
     return "".join(f" There is no ratio of {name} where {reasons[name]}." for name in missing)
 
 
-def describe_level_differences(table: Table) -> str:
+def describe_effort_level_differences(table: Table) -> str:
     """Say in a sentence what each model's highest level brings over its lowest; empty without levels."""
     widest = table.data.drop_duplicates("system").head(_MOST_FINDINGS)
     names = shorten_system_names(table.data["system"].unique())
-    gains = "; ".join(f"{names[row['system']]}, {_describe_difference(row)}" for row in widest.to_dict("records"))
+    gains = "; ".join(
+        f"{names[row['system']]}, {_describe_effort_level_difference(row)}" for row in widest.to_dict("records")
+    )
     tests = int(table.data["tests"].max()) if gains else 0
     return gains and f"Levels of effort, by M_all{f' (adjusted for {tests} pairs)' if tests > 1 else ''}: {gains}."
 
 
-def _describe_difference(row: dict[Any, Any]) -> str:
+def _describe_effort_level_difference(row: dict[Any, Any]) -> str:
     """Write the difference with the interval that says most, and what is paid for it in money and time."""
     target, low, high = "these documents", row["low"], row["high"]
     if not pd.isna(row["policies_low"]):
         target, low, high = "policies like these", row["policies_low"], row["policies_high"]
-    sure = f"{format_difference(low)} to {format_difference(high)} for {target}"
+    sure = f"{format_signed_tenths(low)} to {format_signed_tenths(high)} for {target}"
     if row["meaning"] == OTHER_PEOPLE:
         sure = "other people scored each level"
     elif pd.isna(low):
@@ -156,18 +158,18 @@ def _describe_difference(row: dict[Any, Any]) -> str:
     elif row["level"] != SIGNIFICANT:
         sure = f"{format_confidence(row['level'])} interval: {sure}"
     price = " and ".join(f"{_format_ratio(row[name])} \u00d7 the {name}" for name in _RATIOS if not pd.isna(row[name]))
-    return f"{row['levels']}: {format_difference(row['difference'])} ({sure}){f' for {price}' if price else ''}"
+    return f"{row['levels']}: {format_signed_tenths(row['difference'])} ({sure}){f' for {price}' if price else ''}"
 
 
 def _format_ratio(ratio: float) -> str:
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"  # noqa: PLR2004 - three digits say nothing
 
 
-def warn_of_sparsely_scored_levels(study: Study) -> list[str]:
+def warn_of_sparsely_scored_effort_levels(study: Study) -> list[str]:
     """Return a sentence on each level of effort that too few questions are scored of to conclude anything."""
     means = averages.average_policy_questions(study.table).dropna(subset="m_all")
     scored = means.groupby(means["system"].astype(str))["question"].nunique()
-    by_model = group_systems_by_model(study.table["system"].unique())
+    by_model = group_effort_levels_by_model(study.table["system"].unique())
     return [
         f"{system}: people scored answers to {format_count(questions, 'question')}, too few to compare its level."
         for levels in by_model.values()

@@ -144,7 +144,7 @@ def select_compared_rows(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
 
 @averages.cache_per_frame
 def _average_cells_and_questions(frame: pd.DataFrame) -> _Averages:
-    cells = averages.average_cells(frame)
+    cells = averages.average_scores_by_question_and_document(frame)
     return _Averages(
         _average_measures(cells[cells["document"] != ""], _CELL),
         _average_measures(averages.average_questions_over_documents(cells), _QUESTION),
@@ -233,7 +233,7 @@ def compute_difference_rows(
     matched: Mapping[str, Match],
     groups: Mapping[str, set[str]],
     *,
-    judged: bool = False,
+    has_estimates: bool = False,
     evidence: EvidenceLevel = ENDED,
 ) -> pd.DataFrame:
     """Return a row for each measure and group of questions that both sides have.
@@ -251,16 +251,16 @@ def compute_difference_rows(
             if all(compared) and compared not in compared_before:
                 compared_before.add(compared)
                 family = significance.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
-                compared_values.append(_Difference(selection, _LIMITS[measure == OVERALL], judged))
-                row = compared_values[-1].as_row(evidence)
+                compared_values.append(_MeasureDifference(selection, _LIMITS[measure == OVERALL], has_estimates))
+                row = compared_values[-1].as_row_without_intervals(evidence)
                 row_values.append({"measure": measure, "questions": group, "family": family, **row})
-    data = _tabulate_adjusted_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
+    data = _tabulate_holm_adjusted_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
     data["meaning"] = [significance.describe_row_meaning(row) for row in data.to_dict("records")]
     return data
 
 
-def _tabulate_adjusted_differences(
-    row_values: Sequence[Mapping[str, Any]], differences: Sequence[_Difference], columns: list[str]
+def _tabulate_holm_adjusted_differences(
+    row_values: Sequence[Mapping[str, Any]], differences: Sequence[_MeasureDifference], columns: list[str]
 ) -> pd.DataFrame:
     """Return the rows with p adjusted within their families by Holm's method, and the intervals that belong to it."""
     data = pd.DataFrame(row_values, columns=columns)
@@ -286,7 +286,7 @@ _ENDS = ("low", "high", "policies_low", "policies_high")
 """The columns of both intervals."""
 
 
-class _Difference(NamedTuple):
+class _MeasureDifference(NamedTuple):
     """The compared values of one measure on one group of questions; differences are within these limits.
 
     `judged` values are estimates from people and judge.
@@ -296,12 +296,12 @@ class _Difference(NamedTuple):
     limits: tuple[float, float]
     judged: bool
 
-    def as_row(self, evidence: EvidenceLevel) -> dict[str, Any]:
+    def as_row_without_intervals(self, evidence: EvidenceLevel) -> dict[str, Any]:
         """Return the comparison, but for its intervals and what other comparisons make of its p."""
         ours, theirs = np.asarray(self.match.ours), np.asarray(self.match.theirs)
         row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
         row["level"] = evidence.p
-        sure, wider = self.estimate_both_targets(LEVEL)
+        sure, wider = self.estimate_for_documents_and_policies(LEVEL)
         if not len(self.match.pairs):
             tested = mann_whitney_test(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
             outcome = {"difference": sure.mean, **_choose_p_values(tested, sure)}
@@ -322,7 +322,7 @@ class _Difference(NamedTuple):
             "warning": warn_of_rough_policy_interval(wider),
         }
 
-    def estimate_both_targets(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
+    def estimate_for_documents_and_policies(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.match.apart
         if not len(self.match.pairs):
@@ -346,10 +346,10 @@ class _Difference(NamedTuple):
 
     def interval_ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
         """Return the ends of both intervals, each of 1 - its level; the second contains the first."""
-        sure, wider = self.estimate_both_targets(1 - level)
+        sure, wider = self.estimate_for_documents_and_policies(1 - level)
         low, high = sure.low, sure.high
         if policies_level != level:
-            sure, wider = self.estimate_both_targets(1 - policies_level)
+            sure, wider = self.estimate_for_documents_and_policies(1 - policies_level)
         joined = join_document_and_policy_estimates(sure, wider)
         return low, high, float(np.minimum(low, joined.policies_low)), float(np.maximum(high, joined.policies_high))
 
@@ -381,25 +381,27 @@ PAIRS = [
 _MAY_BE_CHANCE = "may be chance, among so many pairs"
 
 
-def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
+def m_all_differences_of_all_system_pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = drop_sparsely_scored_experiments(frame)
-    policy_rows = select_policy_rows(estimate_sides_with_one_lambda([frame], alike=True)[0].frame)
+    policy_rows = select_policy_rows(estimate_sides_with_one_lambda([frame], all_sides_or_none=True)[0].frame)
     means = average_policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
     ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
-    return differences_of_pairs(frame, list(combinations(ordered, 2)) if len(ordered) <= _MOST else [])
+    return m_all_differences_of_given_pairs(frame, list(combinations(ordered, 2)) if len(ordered) <= _MOST else [])
 
 
-def differences_of_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return a row for each of these pairs of systems, as `system_differences`, with p adjusted for these alone."""
+def m_all_differences_of_given_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Return a row for each of these pairs of systems, with p adjusted for these alone."""
     frame = drop_sparsely_scored_experiments(frame)
-    compared = [pair for first, second in pairs if (pair := _compare_pair(frame, first, second)) is not None]
-    data = _tabulate_adjusted_differences(
+    compared = [
+        pair for first, second in pairs if (pair := _compare_m_all_of_two_systems(frame, first, second)) is not None
+    ]
+    data = _tabulate_holm_adjusted_differences(
         [row for row, _ in compared], [behind for _, behind in compared], [*PAIRS, "family", "p", "policies_p"]
     )
     data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]
@@ -407,9 +409,11 @@ def differences_of_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[str, str]]) 
 
 
 @averages.cache_per_frame
-def _compare_pair(frame: pd.DataFrame, first: str, second: str) -> tuple[dict[str, Any], _Difference] | None:
+def _compare_m_all_of_two_systems(
+    frame: pd.DataFrame, first: str, second: str
+) -> tuple[dict[str, Any], _MeasureDifference] | None:
     """Compare two systems, over what averages take and what people scored; None if they have no pair."""
-    sides, judged = _split_into_sides(frame)
+    sides, judged = _estimated_and_human_rows_by_system(frame)
     if not {first, second} <= sides.keys():
         return None
     match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
@@ -417,16 +421,18 @@ def _compare_pair(frame: pd.DataFrame, first: str, second: str) -> tuple[dict[st
         return None
     people = [sides[name][1] for name in (first, second)]
     other_analysts = note_confounded_analysts(*(select_compared_rows(rows, match) for rows in people))
-    compared_values = _Difference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
-    row = compared_values.as_row(comparison_evidence_level(people, match))
+    compared_values = _MeasureDifference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
+    row = compared_values.as_row_without_intervals(comparison_evidence_level(people, match))
     about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if other_analysts else ""}
     return {**row, **about, "family": significance.PRIMARY}, compared_values
 
 
 @averages.cache_per_frame
-def _split_into_sides(frame: pd.DataFrame) -> tuple[dict[str, tuple[pd.DataFrame, pd.DataFrame]], bool]:
+def _estimated_and_human_rows_by_system(
+    frame: pd.DataFrame,
+) -> tuple[dict[str, tuple[pd.DataFrame, pd.DataFrame]], bool]:
     """System → what averages take of it and what people scored; and whether the former are estimates."""
-    (estimate,) = estimate_sides_with_one_lambda([frame], alike=True)
+    (estimate,) = estimate_sides_with_one_lambda([frame], all_sides_or_none=True)
     policy_rows, people = select_policy_rows(estimate.frame), select_policy_rows(frame)
     sides = {
         str(name): (rows, people[people["system"] == name])
@@ -497,9 +503,9 @@ def explain_missing_pairs(system_count: int) -> str:
     )
 
 
-def system_difference_tables(frame: pd.DataFrame) -> list[Table]:
+def system_difference_and_rank_tables(frame: pd.DataFrame) -> list[Table]:
     """Return the differences between all pairs of systems, and their ranks; none of fewer than two systems."""
-    pairs = system_differences(frame)
+    pairs = m_all_differences_of_all_system_pairs(frame)
     if pairs.empty:
         return []
     level, columns = part.leaderboard_evidence_level(frame), [name for name in PAIRS if name not in ("level", "tests")]

@@ -20,7 +20,7 @@ from genaipa.runs.run import resolve_workspace_and_run_names
 from genaipa.runs.selection import find_sources_by_name
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
-from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.resolution import find_and_resolve_citations
 from genaipa.scoring.evidence.sides import find_answer_side
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
@@ -68,7 +68,7 @@ MEASURED = (
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerFacts:
+class AnswerSideAndCitations:
     """What is known of one answer: its side, the sections that it cites, and M_all (10 to 100) by people and judge."""
 
     side: AnswerSide
@@ -83,14 +83,14 @@ class AnswerFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedAnswer:
+class ComparedAnswerPair:
     """Two answers to the very same words. `position` is where they stand in whatever they were taken from."""
 
     question: str
     asked: str
     document: str
-    first: AnswerFacts
-    second: AnswerFacts
+    first: AnswerSideAndCitations
+    second: AnswerSideAndCitations
     names: tuple[str, str]
     position: int = 0
 
@@ -128,7 +128,7 @@ class MovedAnswer:
     def citation_changes(self) -> str:
         """The sections that only one of the two cites: those of the second with a plus, those of the first a minus."""
         marks = (("+", self.citations_gained), ("\u2212", self.citations_lost))
-        return "; ".join(f"{mark} {_list_sections_briefly(labels)}" for mark, labels in marks if labels)
+        return "; ".join(f"{mark} {_abbreviate_and_join_sections(labels)}" for mark, labels in marks if labels)
 
     @property
     def has_moved(self) -> bool:
@@ -161,9 +161,9 @@ class MovedAnswer:
         if self.has_changed_side:
             parts.append(f"{theirs} {SIDES[self.second.side]}, where {ours} {SIDES[self.first.side]}.")
         if self.citations_gained:
-            parts.append(f"{theirs} alone cites {_list_sections_briefly(self.citations_gained)}.")
+            parts.append(f"{theirs} alone cites {_abbreviate_and_join_sections(self.citations_gained)}.")
         if self.citations_lost:
-            parts.append(f"{ours} alone cites {_list_sections_briefly(self.citations_lost)}.")
+            parts.append(f"{ours} alone cites {_abbreviate_and_join_sections(self.citations_lost)}.")
         return " ".join(parts)
 
 
@@ -174,21 +174,21 @@ _CLIP = 40
 """Characters of a section's title in a sentence."""
 
 
-def _list_sections_briefly(labels: Sequence[str]) -> str:
+def _abbreviate_and_join_sections(labels: Sequence[str]) -> str:
     """Sections by their numbers alone, where they have some."""
     short = (match[0].rstrip(".") if (match := _NUMBERED.match(label)) else clip(label, _CLIP) for label in labels)
     return join_some(dict.fromkeys(short), _CITED)
 
 
 @dataclass(frozen=True)
-class MovedAnswerRanking:
+class AnswerPairsByMovement:
     """All pairs of two systems' answers, those that moved most first."""
 
     names: tuple[str, str]
-    pairs: list[MovedAnswer] = field(default_factory=list)
+    pairs: list[ComparedAnswerPair] = field(default_factory=list)
 
     @property
-    def pairs_that_changed_sides(self) -> list[MovedAnswer]:
+    def pairs_that_changed_sides(self) -> list[ComparedAnswerPair]:
         """The pairs that changed sides."""
         return [pair for pair in self.pairs if pair.has_changed_side]
 
@@ -197,7 +197,7 @@ class MovedAnswerRanking:
         return next((pair.movement_sentence for pair in self.pairs if pair.position == position), "")
 
     @property
-    def headline(self) -> str:
+    def changed_sides_headline(self) -> str:
         """How many answers changed sides, and how, in a sentence."""
         ours, theirs = self.names
         if not self.pairs:
@@ -229,10 +229,10 @@ def _verb_for_answer_side(side: AnswerSide) -> str:
     }[side]
 
 
-def rank_moved_answers(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> MovedAnswerRanking:
+def rank_moved_answers(pairs: Iterable[ComparedAnswerPair], names: tuple[str, str]) -> AnswerPairsByMovement:
     """Put pairs of answers in the order of how far they moved; equal ones stay as they came."""
-    ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.movement_size, reverse=True)
-    return MovedAnswerRanking(names, list(ordered))
+    ordered: Sequence[ComparedAnswerPair] = sorted(pairs, key=lambda pair: pair.movement_size, reverse=True)
+    return AnswerPairsByMovement(names, list(ordered))
 
 
 class AnswerScores(NamedTuple):
@@ -245,29 +245,35 @@ class AnswerScores(NamedTuple):
 NO_SCORES = AnswerScores()
 
 
-def read_answer_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
+def find_answer_side_and_citations(
+    record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES
+) -> AnswerSideAndCitations:
     """Return what is known of one answer of a run with these inputs."""
     reply, about = record.reply or "", inputs.manifest.documents.get(record.document)
     question_text = inputs.question_in_wording_of_set(record) if about else record.asked
     try:
         document = inputs.document(record.document)
-        cites = find_references(reply, document, inputs.document_part_spans(record)) if reply.strip() else ()
+        cites = (
+            find_and_resolve_citations(reply, document, inputs.spans_of_document_parts_given(record))
+            if reply.strip()
+            else ()
+        )
         language = document.language
     except GenaipaError:
         cites, language = (), about.language if about and about.language else "en"
     cited = frozenset(reference.resolved for reference in cites if reference.target and not reference.outside)
-    return AnswerFacts(find_answer_side(reply, question_text, language, record.status), cited, *scores)
+    return AnswerSideAndCitations(find_answer_side(reply, question_text, language, record.status), cited, *scores)
 
 
 def find_moved_answers(
     first: str | Run, second: str | Run, *, judge: str = "", workspace: WorkspaceLike = None
-) -> MovedAnswerRanking:
+) -> AnswerPairsByMovement:
     """Return the pairs of answers of two systems or runs, those that moved most first.
 
     Each is named as a system, a run, or RUN:SYSTEM; `judge` is the one whose scores count beside people's, else all
     do. Pairs are asked the very same words. A UsageError for a name of several systems.
 
-    >>> find_moved_answers("careful", "breezy").headline[:52]
+    >>> find_moved_answers("careful", "breezy").changed_sides_headline[:52]
     '9 of 32 answers changed sides from careful to breezy'
     """
     resolved_workspace, names = resolve_workspace_and_run_names((first, second), workspace)
@@ -292,22 +298,24 @@ class AnswerPairReader:
     def __init__(self, workspace: Workspace, scores: Mapping[str, AnswerScores]) -> None:
         self._scores = scores
         self._inputs = cache(lambda folder: Inputs(workspace, folder))
-        self._facts: dict[tuple[str, str], tuple[str, AnswerFacts]] = {}
+        self._facts: dict[tuple[str, str], tuple[str, AnswerSideAndCitations]] = {}
 
-    def pair_answers(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> MovedAnswerRanking:
+    def pair_answers(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> AnswerPairsByMovement:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
         # In an order of their own: answers come in any order, and from any slice of a study.
         for position, key in enumerate(sorted(key for key in ours if key in theirs)):
             (question_text, first), (_, second) = (
-                self._read_question_and_facts(*ours[key]),
-                self._read_question_and_facts(*theirs[key]),
+                self._read_question_side_and_citations(*ours[key]),
+                self._read_question_side_and_citations(*theirs[key]),
             )
             record = ours[key][1]
-            pairs.append(MovedAnswer(record.question, question_text, record.document, first, second, names, position))
+            pairs.append(
+                ComparedAnswerPair(record.question, question_text, record.document, first, second, names, position)
+            )
         return rank_moved_answers(pairs, names)
 
-    def _read_question_and_facts(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
+    def _read_question_side_and_citations(self, source: Source, record: Record) -> tuple[str, AnswerSideAndCitations]:
         """Return what an answer was asked, and its facts."""
         answer_key = source.folder.name, record.key
         if answer_key not in self._facts:
@@ -319,7 +327,7 @@ class AnswerPairReader:
             )
             self._facts[answer_key] = (
                 question_text,
-                read_answer_facts(record, inputs, self._scores.get(record.digest, NO_SCORES)),
+                find_answer_side_and_citations(record, inputs, self._scores.get(record.digest, NO_SCORES)),
             )
         return self._facts[answer_key]
 
@@ -351,13 +359,13 @@ def average_scores_by_answer(events: Iterable[Event], rubric: Rubric, judge: str
         values = [rubric.m_all(event.values) for event in events if event.values is not None]
         return sum(values) / len(values) if values else None
 
-    def select_people_events(events: list[Event]) -> list[Event]:
+    def select_adjudication_or_human_scores(events: list[Event]) -> list[Event]:
         decided = [event for event in events if event.kind == "adjudication"]
         return decided[-1:] or [event for event in events if event.scorer == "human"]
 
     return {
         answer: AnswerScores(
-            average_m_all(select_people_events(answer_events)),
+            average_m_all(select_adjudication_or_human_scores(answer_events)),
             average_m_all(
                 [event for event in answer_events if event.scorer == "machine" and judge in {"", event.analyst}]
             ),

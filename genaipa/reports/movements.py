@@ -14,7 +14,7 @@ from genaipa.systems.provider import shorten_system_names
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Scope
-    from genaipa.reports.moved import MovedAnswerRanking
+    from genaipa.reports.moved import AnswerPairsByMovement
     from genaipa.workspace import Workspace
 
 _SYSTEMS = 4
@@ -25,7 +25,7 @@ _LISTED = 10
 """Rows of each pair of systems, where there are several; `genaipa view` has the others."""
 
 
-def tabulate_moved_answers(movements: list[MovedAnswerRanking]) -> Table:
+def tabulate_moved_answers(movements: list[AnswerPairsByMovement]) -> Table:
     """Return the questions whose answers moved most between two systems."""
     several = len(movements) > 1
     max_rows = _LISTED if several else 3 * _LISTED
@@ -51,7 +51,8 @@ def tabulate_moved_answers(movements: list[MovedAnswerRanking]) -> Table:
     return make_table(
         "moved-answers",
         "Questions that moved most",
-        f"{' '.join(moved.headline for moved in movements)} An answer takes a side: it says yes, says no, says that "
+        f"{' '.join(moved.changed_sides_headline for moved in movements)} An answer takes a side: it says "
+        "yes, says no, says that "
         "the document is silent, does not know the document, or says nothing (refused or empty). An answer with "
         "neither yes nor no may mean either, so it counts as no change against them. The pairs furthest apart come "
         "first: by the change in M_all (10 to 100), the second system's minus the first's, where people, else a "
@@ -68,9 +69,9 @@ def tabulate_moved_answers(movements: list[MovedAnswerRanking]) -> Table:
 _ASIDE = ("document", "by", "gained", "lost")
 
 
-def _find_movements(
+def _rank_moved_answers_of_system_pairs(
     study: Study, workspace: Workspace, names: list[str], left_out_rows: pd.DataFrame
-) -> list[MovedAnswerRanking]:
+) -> list[AnswerPairsByMovement]:
     """Return what moved between each two of these systems, where they were asked the same."""
     reader = AnswerPairReader(workspace, average_scores_by_answer(study.log.counted, study.rubric))
     answers, short = latest_answers_by_system(study.sources), shorten_system_names(names)
@@ -90,7 +91,7 @@ def _find_movements(
     return [moved for moved in pairs if moved.pairs]
 
 
-def movement_tables(study: Study, scope: Scope, planned_questions: pd.DataFrame) -> list[Table]:
+def moved_answers_tables(study: Study, scope: Scope, planned_questions: pd.DataFrame) -> list[Table]:
     """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
 
     `planned_questions` has each question that was planned.
@@ -100,5 +101,7 @@ def movement_tables(study: Study, scope: Scope, planned_questions: pd.DataFrame)
     workspace = study.workspace
     if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
         return []
-    movements = _find_movements(study, workspace, names, planned_questions[planned_questions["left_out"]])
+    movements = _rank_moved_answers_of_system_pairs(
+        study, workspace, names, planned_questions[planned_questions["left_out"]]
+    )
     return [tabulate_moved_answers(movements)] if movements else []

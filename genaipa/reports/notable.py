@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import plain_texts, select_one_row_per_answer
+from genaipa.answers.tidy import plain_texts, select_one_row_per_planned_answer
 from genaipa.reports import part
 from genaipa.reports.chapters import notable_chapter_sentences, outcomes, overall, prompting
 from genaipa.reports.figures.fonts import warn_of_missing_glyphs
@@ -47,22 +47,26 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
         *notable_chapter_sentences(study, urgent=True),
-        *_note_lacking_answers(outcomes.question_outcomes_table(study)),
+        *_note_lacking_answers(outcomes.question_outcome_counts_table(study)),
         *_note_absence_of_averages(study.table),
         *filter(None, [overall.note_unranked_systems(study.table)]),
         *filter(
             None, [str(part.leaderboard_evidence_level(study.table)), part.describe_scored_parts(study.table).strip()]
         ),
         *_note_left_out_analysts(study),
-        *_note_mixed_published_scores(study.table),
+        *_note_averages_mixing_published_scores(study.table),
         *_note_model_changes(study.table),
         *_note_reworded_questions(study),
         *_note_translated_questions(study),
         *filter(None, [prompting.note_differing_prompts(study.table)]),
         *_note_known_corrections(study),
         *_note_exclusions(study.table),
-        *dict.fromkeys(source.manifest.corpus.summary_sentence for source in study.sources if source.manifest.corpus),
-        *_note_unannotated_documents(study),
+        *dict.fromkeys(
+            source.manifest.corpus.sentence_on_corpus_and_sample_size
+            for source in study.sources
+            if source.manifest.corpus
+        ),
+        *_note_count_of_annotated_documents(study),
         *notable_chapter_sentences(study, urgent=False),
         *result_sentences,
     ]
@@ -93,12 +97,12 @@ def _note_scripted_systems(study: Study) -> list[str]:
     return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
 
 
-def reading_warnings(study: Study) -> list[str]:
+def warnings_on_averages(study: Study) -> list[str]:
     """Return the sentences that change how averages are read, without their details."""
     return [
         *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
-        *_note_mixed_published_scores(study.table),
+        *_note_averages_mixing_published_scores(study.table),
         *_note_model_changes(study.table),
         *_note_reworded_questions(study),
         *_note_exclusions(study.table),
@@ -106,9 +110,9 @@ def reading_warnings(study: Study) -> list[str]:
 
 
 @plain_texts
-def gap_sentences(study: Study) -> list[str]:
+def sentences_on_missing_answers(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    sentences = _note_lacking_answers(outcomes.question_outcomes_table(study))
+    sentences = _note_lacking_answers(outcomes.question_outcome_counts_table(study))
     return [*_note_filters(study), *(sentence for sentence in sentences if not sentence.startswith(_LACKS["unscored"]))]
 
 
@@ -153,7 +157,7 @@ def _note_left_out_analysts(study: Study) -> list[str]:
     ]
 
 
-def _note_mixed_published_scores(frame: pd.DataFrame) -> list[str]:
+def _note_averages_mixing_published_scores(frame: pd.DataFrame) -> list[str]:
     """Sentences on averages that mix published scores with analysts' scores."""
     counted = frame[frame["counted"]]
     units = counted.groupby(["system", "experiment", "document", "question"], observed=True)["unit"].nunique()
@@ -171,7 +175,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = select_one_row_per_answer(frame)
+    once = select_one_row_per_planned_answer(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):
@@ -208,7 +212,7 @@ def _note_reworded_questions(study: Study) -> list[str]:
 def _note_translated_questions(study: Study) -> list[str]:
     """Return a sentence on question sets that are translations, which a difference between languages holds as well."""
     sets = [
-        f"{name}, {question_set.describe_translation}"
+        f"{name}, {question_set.translation_credits}"
         for name, question_set in sorted(study.questions.translations.items())
     ]
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
@@ -236,7 +240,7 @@ _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",
 """The paper's metrics by what an analyst needs: the answer, the sections that it cites, or the right answer."""
 
 
-def _note_unannotated_documents(study: Study) -> list[str]:
+def _note_count_of_annotated_documents(study: Study) -> list[str]:
     """Return a sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
     document_rows = study.table[["document", "silent"]].drop_duplicates().astype(str)
     documents = set(document_rows["document"]) - {""}

@@ -25,20 +25,20 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
 from genaipa.reports.answered import count_answered_by_system, note_unanswered
-from genaipa.reports.answers import Answers, collect_readable_answers
+from genaipa.reports.answers import ReadableAnswers, collect_readable_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import notable_chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.data_url import make_svg_data_url
 from genaipa.reports.figures.figure import render_figure
-from genaipa.reports.figures.style import clean_name_on_one_line, format_difference, last_part_labels
+from genaipa.reports.figures.style import clean_name_on_one_line, format_signed_tenths, last_part_labels
 from genaipa.reports.judged.alone import describe_scores_by_judges_alone, group_passes_by_judge, note_unfinished_judges
 from genaipa.reports.part import extract_sparse_scores_warning
-from genaipa.reports.render import as_html, render_note_html
+from genaipa.reports.render import as_html, render_note_html_with_code
 from genaipa.reports.significance import OTHER_PEOPLE, format_confidence, format_p_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.words import first_sentences, format_count, format_percent, join_names, join_some
+from genaipa.words import first_sentences, format_count, format_percent_by_item_count, join_names, join_some
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -102,7 +102,7 @@ def build_first_screen(report: Report) -> FirstScreen:
     board, pairs = _find_table_data(report, "leaderboard"), _find_table_data(report, "system-differences")
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
     names = last_part_labels(means, 40)
-    sentences = list(dict.fromkeys([*(_list_reading_warnings(report) if means else []), *report.notable]))
+    sentences = list(dict.fromkeys([*(_list_warnings_on_averages(report) if means else []), *report.notable]))
     # They stand above everything else.
     sentences = [sentence for sentence in sentences if sentence not in report.study.lost]
     needed = part.leaderboard_evidence_level(report.frame)
@@ -113,7 +113,7 @@ def build_first_screen(report: Report) -> FirstScreen:
     lines = _make_matrix_lines(pairs, means, names, count_answered_by_system(report.frame)) if len(pairs) else []
     wide = matches.is_policies_p_known(pairs) if len(pairs) else False
     return FirstScreen(
-        _write_report_title(report, pairs, means, names),
+        _make_report_title(report, pairs, means, names),
         _describe_lead_and_its_limits(report, board, pairs, means, names),
         lines[:_MOST],
         max(len(means) - _MOST, 0) if lines else 0,
@@ -132,63 +132,63 @@ def _find_table_data(report: Report, name: str) -> pd.DataFrame:
 # -- the finding --
 
 
-def _write_report_title(
+def _make_report_title(
     report: Report, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     if not means:
-        return _write_title_without_averages(report)
+        return _make_title_without_averages(report)
     best, *rivals = means
     if not rivals:
         return f"{names[best]} scores {means[best]:.0f} on a scale from 10 to 100"
-    against = {rival: _find_pair_row(pairs, best, rival) for rival in rivals}
-    rival_list = _list_other_systems(rivals, means, names)
+    against = {rival: _find_pair_row_as_first_minus_second(pairs, best, rival) for rival in rivals}
+    rival_list = _describe_other_averages(rivals, means, names)
     if not any(against.values()):
         return f"{names[best]} {means[best]:.0f}, {rival_list}: no question in common was scored"
     if any(row is not None and row["meaning"] == OTHER_PEOPLE for row in against.values()):
         return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rival_list}"
-    return _write_ranking_verdict(
-        pairs, {rival: _grade_certainty_of_lead(row, best) for rival, row in against.items()}, means, names
+    return _make_title_on_ranking(
+        pairs, {rival: _classify_certainty_of_lead(row, best) for rival, row in against.items()}, means, names
     )
 
 
-def _write_ranking_verdict(
-    pairs: pd.DataFrame, higher: Mapping[str, str], means: Mapping[str, float], names: Mapping[Any, str]
+def _make_title_on_ranking(
+    pairs: pd.DataFrame, certainties: Mapping[str, str], means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     """Tell whether the system with the highest average is `higher` than each of the others."""
     best, *rivals = means
-    rival_list = _list_other_systems(rivals, means, names)
-    if all(higher.values()):
-        where = "" if all(grade == "sure" for grade in higher.values()) else f" {_describe_document_count(pairs)}"
+    rival_list = _describe_other_averages(rivals, means, names)
+    if all(certainties.values()):
+        where = "" if {*certainties.values()} == {"sure"} else f" {_describe_document_count(pairs)}"
         return f"{names[best]} answers best{where}: {means[best]:.0f}; {rival_list}"
-    alike = [best, *(rival for rival in rivals if not higher[rival])]
+    alike = [best, *(rival for rival in rivals if not certainties[rival])]
     if len(alike) == len(means):
         return f"No clear difference: {names[best]} {means[best]:.0f}, {rival_list}"
     ahead = f"{', '.join(names[leader] for leader in alike[:-1])} and {names[alike[-1]]}"
     scores = ", ".join(f"{means[leader]:.0f}" for leader in alike)
-    behind = _list_other_systems([rival for rival in rivals if rival not in alike], means, names)
+    behind = _describe_other_averages([rival for rival in rivals if rival not in alike], means, names)
     return f"{ahead} lead, too close to call: {scores}; {behind}"
 
 
-def _describe_first_measure_by_system(key: Table) -> str:
+def _describe_first_measure_by_system(table: Table) -> str:
     """Return the first measure of each system in the main table of a task that no person scores."""
-    rows = key.data[key.data["kind"] == "system"] if "kind" in key.data else key.data
-    measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
-    if measure is None or rows.empty or "system" not in key.data:
-        return key.title
+    rows = table.data[table.data["kind"] == "system"] if "kind" in table.data else table.data
+    measure = next((str(name) for name in table.data if table.data[name].dtype == "float64"), None)
+    if measure is None or rows.empty or "system" not in table.data:
+        return table.title
     names = last_part_labels(rows["system"], 40)
     ranked = rows.sort_values(measure, ascending=False, kind="stable")
     shares = "items" in rows
     items = rows["items"].max() if shares else 0
-    values = (format_percent(value, items) if shares else key.format_cell(measure, value) for value in ranked[measure])
-    system_values = [f"{names[system]} {value}" for system, value in zip(ranked["system"], values, strict=True)]
-    first, heading = names[ranked["system"].iloc[0]], key.headings.get(measure, measure)
-    return (
-        f"{key.title}: "
-        f"{join_some([f'{first} {heading}{system_values[0].removeprefix(first)}', *system_values[1:]], _NAMED)}"
-    )
+    system_values = [
+        f"{names[system]} {format_percent_by_item_count(value, items) if shares else table.format_cell(measure, value)}"
+        for system, value in zip(ranked["system"], ranked[measure], strict=True)
+    ]
+    first, heading = names[ranked["system"].iloc[0]], table.headings.get(measure, measure)
+    best = f"{first} {heading}{system_values[0].removeprefix(first)}"
+    return f"{table.title}: {join_some([best, *system_values[1:]], _NAMED)}"
 
 
-def _write_title_without_averages(report: Report) -> str:
+def _make_title_without_averages(report: Report) -> str:
     frame = report.frame
     answers = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(answers):
@@ -202,14 +202,14 @@ def _write_title_without_averages(report: Report) -> str:
     return f"{answered:,} of {len(answers):,} questions answered, none scored yet"
 
 
-def _list_other_systems(rivals: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
+def _describe_other_averages(rivals: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
     """Return the other systems with their averages; of many the first, and how many more."""
     named = ", ".join(f"{names[rival]} {means[rival]:.0f}" for rival in rivals[:_NAMED])
     unnamed = rivals[_NAMED:]
     return f"{named}, {len(unnamed)} more at {means[unnamed[0]]:.0f} or below" if unnamed else named
 
 
-def _find_pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
+def _find_pair_row_as_first_minus_second(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
     """Return the row of two systems, as the first less the second; None if they have nothing in common."""
     for row in pairs.to_dict("records"):
         if (row["first"], row["second"]) == (first, second):
@@ -223,14 +223,14 @@ def _find_pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, An
     return None
 
 
-def _grade_certainty_of_lead(row: Mapping[str, Any] | None, system: str) -> str:
+def _classify_certainty_of_lead(row: Mapping[str, Any] | None, system: str) -> str:
     """Return the confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
     if row is None or row["difference"] <= 0 or not str(row["meaning"]).startswith(f"{system} higher"):
         return ""
-    return _grade_certainty_of_difference(row)
+    return _classify_certainty_of_difference(row)
 
 
-def _grade_certainty_of_difference(row: Mapping[str, Any]) -> str:
+def _classify_certainty_of_difference(row: Mapping[str, Any]) -> str:
     if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return "chance"
     return "sure" if row["policies_p_holm"] < row["level"] else "here"
@@ -254,7 +254,7 @@ def _describe_lead_and_its_limits(
     if not means:
         return ""
     best, *rivals = means
-    row = next((pair for rival in rivals if (pair := _find_pair_row(pairs, best, rival))), None)
+    row = next((pair for rival in rivals if (pair := _find_pair_row_as_first_minus_second(pairs, best, rival))), None)
     sentences = []
     if row is not None:
         wide = pd.notna(row["policies_low"])
@@ -264,10 +264,10 @@ def _describe_lead_and_its_limits(
         tests = int(pairs["p_holm"].notna().sum())
         among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
         tested = f", {format_p_value(p)}" if pd.notna(p) else ""
-        ends = f"{format_difference(low)} to {format_difference(high)} for {target}{tested}"
+        ends = f"{format_signed_tenths(low)} to {format_signed_tenths(high)} for {target}{tested}"
         sure = f" ({format_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         sentences.append(
-            f"{names[best]} minus {names[row['second']]}: {format_difference(row['difference'])} points of "
+            f"{names[best]} minus {names[row['second']]}: {format_signed_tenths(row['difference'])} points of "
             f"M_all{sure}, over the {format_count(int(row['n']), 'question')} scored for both."
         )
     sentences += [
@@ -295,14 +295,14 @@ def _note_scorers(board: pd.DataFrame) -> str:
     return f"Scored by {named}: other people might score differently."
 
 
-def _list_reading_warnings(report: Report) -> list[str]:
+def _list_warnings_on_averages(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
-    apart = overall.note_unequally_scored_systems(report.frame) if "system-differences" in report.tables else ""
+    apart = overall.note_unlike_scored_questions(report.frame) if "system-differences" in report.tables else ""
     urgent = notable_chapter_sentences(report.study, urgent=True)
     return [
         *urgent,
         *filter(None, [part.describe_scored_parts(report.frame).strip(), apart]),
-        *notable.reading_warnings(report.study),
+        *notable.warnings_on_averages(report.study),
     ]
 
 
@@ -318,10 +318,7 @@ def _note_unmeasured_topics(absence_sentences: Sequence[str]) -> str:
 
 
 def _make_matrix_lines(
-    pairs: pd.DataFrame,
-    means: Mapping[str, float],
-    names: Mapping[Any, str],
-    answered_by_system: Mapping[str, Answered],
+    pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], answered: Mapping[str, Answered]
 ) -> list[MatrixLine]:
     systems = list(means)[:_MOST]
     ranks = {
@@ -332,9 +329,10 @@ def _make_matrix_lines(
     for system in systems:
         rank = ranks.get(system, "unknown")
         cells = [
-            None if rival == system else _make_matrix_cell(_find_pair_row(pairs, system, rival)) for rival in systems
+            None if rival == system else _make_matrix_cell(_find_pair_row_as_first_minus_second(pairs, system, rival))
+            for rival in systems
         ]
-        lacks = f" ({part})" if (part := answered_by_system.get(system)) and not part.all_answered else ""
+        lacks = f" ({part})" if (part := answered.get(system)) and not part.has_answered_all else ""
         lines.append(MatrixLine(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
     return lines
 
@@ -350,8 +348,8 @@ def _make_matrix_cell(row: Mapping[str, Any] | None) -> MatrixCell:
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
     # Its ends stay in one line, below the difference where many systems take the breadth.
-    sure = f" ({format_difference(low)}\u00a0to\u00a0{format_difference(high)})" if pd.notna(low) else ""
-    return MatrixCell(f"{format_difference(row['difference'])}{sure}", _grade_certainty_of_difference(row))
+    sure = f" ({format_signed_tenths(low)}\u00a0to\u00a0{format_signed_tenths(high)})" if pd.notna(low) else ""
+    return MatrixCell(f"{format_signed_tenths(row['difference'])}{sure}", _classify_certainty_of_difference(row))
 
 
 PAGE, NOTES = "index.html", "notes.html"
@@ -403,7 +401,7 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
     )
     html_by_name = {PAGE: _render_main_page(report, pictures or {}, answers, words)}
     html_by_name[NOTES] = load_template("notes.html.jinja").render(**words, title="Notes on the report")
-    if answers.questions_in_separate_file:
+    if answers.all_questions_when_page_lacks_some:
         html_by_name[beside.PAGE] = load_template("answers.html.jinja").render(
             **words, title="Answers", answers=answers
         )
@@ -411,7 +409,7 @@ def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *,
 
 
 def _render_main_page(
-    report: Report, pictures: Mapping[str, bytes], answers: Answers, shared_values: Mapping[str, Any]
+    report: Report, pictures: Mapping[str, bytes], answers: ReadableAnswers, shared_values: Mapping[str, Any]
 ) -> str:
     study, finding = report.study, build_first_screen(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
@@ -451,7 +449,7 @@ def _shared_template_values(report: Report) -> dict[str, Any]:
         "notable": report.notable,
         "bands": report.bounds.description,
         "limits": report.bounds.m_all_bounds,
-        "scale": study.rubric.scale_description,
+        "scale": study.rubric.scale_and_m_all_explanation,
         "intervals": INTERVALS,
         "problems": report.problems,
         "lost": study.lost,
@@ -474,7 +472,7 @@ def _template_environment(package: str) -> jinja2.Environment:
     # Whatever a page shows, a model's name as served and a reply among it.
     environment.finalize = replace_control_characters
     environment.filters["format_count"] = format_count
-    environment.filters["prose"] = lambda text: Markup(render_note_html(text))  # noqa: S704 - escaped
+    environment.filters["prose"] = lambda text: Markup(render_note_html_with_code(text))  # noqa: S704 - escaped
     return environment
 
 
@@ -490,7 +488,8 @@ def _list_source_systems(sources: Sequence[Source]) -> list[str]:
 def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, str]]:
     study, frame, task_facts = report.study, report.frame, [fact for result in report.results for fact in result.facts]
     if frame.empty and report.results:
-        return [("Systems", ", ".join(_list_source_systems(sources))), *task_facts, ("Runs", _describe_runs(sources))]
+        runs = _describe_runs_and_dates(sources)
+        return [("Systems", ", ".join(_list_source_systems(sources))), *task_facts, ("Runs", runs)]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
@@ -503,10 +502,10 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
         ("Systems", ", ".join(_list_source_systems(sources))),
         *task_facts,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
-        ("Runs", _describe_runs(sources)),
+        ("Runs", _describe_runs_and_dates(sources)),
         ("Questions asked", f"{answer_count:,}, of {format_count(asked['question'].nunique(), 'different question')}"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
-        ("Scores in the averages", f"{len(counted):,}{_note_count_of_different_texts(counted)}"),
+        ("Scores in the averages", f"{len(counted):,}{_note_count_of_different_answer_texts(counted)}"),
         ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_judges_or_nobody(study)),
     ]
 
@@ -521,7 +520,7 @@ def _name_judges_or_nobody(study: Study) -> str:
     )
 
 
-def _describe_runs(sources: Sequence[Source]) -> str:
+def _describe_runs_and_dates(sources: Sequence[Source]) -> str:
     """Count the runs, and name their days."""
     # What was imported has no times of its own.
     begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
@@ -532,7 +531,7 @@ def _describe_runs(sources: Sequence[Source]) -> str:
     return f"{len(sources):,}{when}"
 
 
-def _note_count_of_different_texts(counted: pd.DataFrame) -> str:
+def _note_count_of_different_answer_texts(counted: pd.DataFrame) -> str:
     """Say how many different texts were scored, where equal ones were scored once and count for each answer."""
     answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
     texts = answers["answer"].nunique()
@@ -540,7 +539,7 @@ def _note_count_of_different_texts(counted: pd.DataFrame) -> str:
 
 
 def _chapter_template_values(
-    chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, first_screen_figure: Figure | None
+    chapter: Chapter, pictures: Mapping[str, bytes], answers: ReadableAnswers, first_screen_figure: Figure | None
 ) -> dict[str, Any]:
     """Return a chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
 
@@ -571,18 +570,18 @@ def _chapter_template_values(
     }
 
 
-def _render_table_for_page(table: Table, answers: Answers) -> _TableOrFigureOnPage:
-    lean = table.without_repeated_rows
+def _render_table_for_page(table: Table, answers: ReadableAnswers) -> _TableOrFigureOnPage:
+    lean = table.copy_without_groups_equal_to_all
     markup = Markup(as_html(lean, hrefs=answers.answer_links(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
-    return _TableOrFigureOnPage(
-        table.name, table.title, _render_caption(table.caption, table.note), markup, brief=brief
-    )
+    caption = _render_caption_and_warnings(table.first_sentences_of_note, table.note)
+    return _TableOrFigureOnPage(table.name, table.title, caption, markup, brief=brief)
 
 
-def _render_caption(caption: str, note: str) -> Markup:
+def _render_caption_and_warnings(caption: str, note: str) -> Markup:
     missing = next((sentence for sentence in _MISSING.findall(note) if sentence not in caption), "")
-    return Markup(render_note_html(" ".join(filter(None, (caption, missing, extract_sparse_scores_warning(note))))))  # noqa: S704 - escaped
+    sentences = filter(None, (caption, missing, extract_sparse_scores_warning(note)))
+    return Markup(render_note_html_with_code(" ".join(sentences)))  # noqa: S704 - escaped
 
 
 def _render_figure_for_page(figure: Figure, pictures: Mapping[str, bytes]) -> _TableOrFigureOnPage:
@@ -592,7 +591,7 @@ def _render_figure_for_page(figure: Figure, pictures: Mapping[str, bytes]) -> _T
     return _TableOrFigureOnPage(
         figure.name,
         figure.title,
-        _render_caption(figure.caption or first_sentences(figure.note), figure.note),
+        _render_caption_and_warnings(figure.caption or first_sentences(figure.note), figure.note),
         picture=make_svg_data_url(svg.decode()),
         width=round(points * _WIDTH / _POINTS),
         names=(float(ends[1]) / points, float(ends[2]) / points) if ends and points else None,

@@ -4,7 +4,7 @@ Answers scored in the order of documents are whole documents, and say little of 
 (`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores
 (`find_sparsely_scored_experiments`) don't count in the leaderboard, and sentences say so elsewhere.
 
-A finished wave may lack a few scores (`tabulate_averages_with_lacking_answers`). Whoever skips an answer may do so
+A finished wave may lack a few scores (`tabulate_average_bounds_with_unscored`). Whoever skips an answer may do so
 because it is hard, so that the average of the others may be too good. How far is bounded by giving what is lacking the
 lowest value, and the highest; a judge's scores say where they may lie.
 """
@@ -19,7 +19,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.evidence import measure_evidence_level
-from genaipa.reports.judged.estimate import estimate_averages
+from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -81,12 +81,12 @@ def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
         reason = f", but the random part of {wave_size:,} is not finished: not a sample"
     elif late > LATE * len(scored):
         reason = f", but {late:,} came after the draw: not a sample"
-    elif _is_unevenly_scored(rows):
+    elif _is_wave_drawn_unevenly(rows):
         reason = ", some documents more often than others: not a sample"
     return ScoredPart(len(scored), int(scored.sum()), scored_in_wave, reason, wave_size - scored_in_wave)
 
 
-def _is_unevenly_scored(rows: pd.DataFrame) -> bool:
+def _is_wave_drawn_unevenly(rows: pd.DataFrame) -> bool:
     """Tell whether chance favours documents: one run's draw took all of its answers, later ones a part."""
     answers = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
     chances = answers.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
@@ -108,7 +108,7 @@ def _describe_scoring_order(rows: pd.DataFrame) -> str:
 
 
 @averages.cache_per_frame
-def scored_parts(frame: pd.DataFrame) -> pd.DataFrame:
+def measure_scored_part_per_experiment(frame: pd.DataFrame) -> pd.DataFrame:
     """Return each system and experiment with answers that people scored, and of them the `part` (`ScoredPart`) scored.
 
     Studies' published scores are no part of their answers, and are left out.
@@ -130,13 +130,13 @@ def is_scored_throughout(frame: pd.DataFrame) -> bool:
 
 def is_partly_scored(frame: pd.DataFrame) -> bool:
     """Tell whether an average rests on a part of its answers."""
-    return any(part.scored < part.answers for part in scored_parts(frame)["part"])
+    return any(part.scored < part.answers for part in measure_scored_part_per_experiment(frame)["part"])
 
 
 def describe_scored_part_by_system(frame: pd.DataFrame) -> dict[str, str]:
     """System → the part of its answers that is scored, over all experiments that have scores."""
     descriptions = {}
-    for system, group in scored_parts(frame).groupby("system", observed=True, sort=True):
+    for system, group in measure_scored_part_per_experiment(frame).groupby("system", observed=True, sort=True):
         system_parts = list(group["part"])
         answers, scored = sum(part.answers for part in system_parts), sum(part.scored for part in system_parts)
         scored_in_wave = sum(
@@ -155,7 +155,7 @@ def describe_scored_parts(frame: pd.DataFrame) -> str:
     if not is_partly_scored(frame):
         return ""
     groups: dict[str, list[str]] = {}
-    for row in scored_parts(frame).itertuples():
+    for row in measure_scored_part_per_experiment(frame).itertuples():
         groups.setdefault(str(row.part), []).append(f"{row.system} {row.experiment}")
     descriptions = "; ".join(f"{part} ({', '.join(named)})" for part, named in groups.items())
     return f" Averages of people's scores rest on: {descriptions}."
@@ -221,7 +221,7 @@ def note_blank_leaderboard_cells(sparse_counts: SparselyScored) -> str:
         return ""
     return (
         f" Left blank and not counted here, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
-        f"document are scored: {_list_sparsely_scored_experiments(sparse_counts)}."
+        f"document are scored: {_describe_sparsely_scored_experiments(sparse_counts)}."
     )
 
 
@@ -229,14 +229,14 @@ def add_sparse_scores_warning_to_table(report_table: Table, sparse_counts: Spars
     """Return the table with a sentence on these experiments, where it has averages of any."""
     return replace(
         report_table,
-        note=f"{report_table.note}{_write_sparse_scores_warning(report_table.name, report_table, sparse_counts)}",
+        note=f"{report_table.note}{_make_sparse_scores_warning(report_table.name, report_table, sparse_counts)}",
     )
 
 
 def add_sparse_scores_warning_to_figure(figure: Figure, sparse_counts: SparselyScored) -> Figure:
     """Return the figure with a sentence on these experiments, where it has averages of any."""
     return replace(
-        figure, about=f"{figure.about}{_write_sparse_scores_warning(figure.name, figure.table, sparse_counts)}"
+        figure, about=f"{figure.about}{_make_sparse_scores_warning(figure.name, figure.table, sparse_counts)}"
     )
 
 
@@ -245,7 +245,7 @@ def extract_sparse_scores_warning(note: str) -> str:
     return "".join(_WARNED.findall(note)[:1])
 
 
-def _write_sparse_scores_warning(shown_name: str, report_table: Table, sparse_counts: SparselyScored) -> str:
+def _make_sparse_scores_warning(shown_name: str, report_table: Table, sparse_counts: SparselyScored) -> str:
     means = [column for column in _MEANS if column in report_table.data]
     data = report_table.data.dropna(subset=means, how="all")
     if not means or data.empty:
@@ -262,11 +262,11 @@ def _write_sparse_scores_warning(shown_name: str, report_table: Table, sparse_co
     thin_shown = {key: numbers for key, numbers in sparse_counts.items() if key in cells_shown}
     if not thin_shown:
         return ""
-    experiments = _list_sparsely_scored_experiments(thin_shown)
+    experiments = _describe_sparsely_scored_experiments(thin_shown)
     return f" Less than {LEAST_SCORED:.0%} scored and not a sample, so not in the leaderboard: {experiments}."
 
 
-def _list_sparsely_scored_experiments(sparse_counts: Mapping[tuple[str, str], tuple[int, int]]) -> str:
+def _describe_sparsely_scored_experiments(sparse_counts: Mapping[tuple[str, str], tuple[int, int]]) -> str:
     return "; ".join(
         f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in sparse_counts.items()
     )
@@ -276,10 +276,10 @@ _ENDS = dict(zip(("least", "most"), M_ALL_RANGE, strict=True))
 """Column → the M_all that it gives to what is lacking."""
 
 
-def tabulate_averages_with_lacking_answers(frame: pd.DataFrame) -> Table:
+def tabulate_average_bounds_with_unscored(frame: pd.DataFrame) -> Table:
     """Tabulate the averages of systems whose finished wave lacks scores, and between which values each lies."""
     policies = averages.select_policy_rows(frame)
-    lacking_parts = scored_parts(policies)
+    lacking_parts = measure_scored_part_per_experiment(policies)
     lacking_parts = lacking_parts[
         [scored_part.is_representative and scored_part.lacking > 0 for scored_part in lacking_parts["part"]]
     ]
@@ -288,13 +288,13 @@ def tabulate_averages_with_lacking_answers(frame: pd.DataFrame) -> Table:
     if len(lacking_parts):
         bounds = {
             name: _average_by_system_and_experiment(
-                estimate_averages(_fill_unscored_wave_answers(policies, value)).frame
+                estimate_human_scores_with_judge(_fill_unscored_wave_answers(policies, value)).frame
             )
             for name, value in _ENDS.items()
         }
         experiment_means, judge_means = (
-            _average_by_system_and_experiment(estimate_averages(policies).frame),
-            _average_judge_scores_of_waves(policies),
+            _average_by_system_and_experiment(estimate_human_scores_with_judge(policies).frame),
+            _judge_means_of_waves_by_unscored_flag(policies),
         )
         for row in lacking_parts.to_dict("records"):
             group = (str(row["system"]), str(row["experiment"]))
@@ -346,7 +346,7 @@ def _average_by_system_and_experiment(frame: pd.DataFrame) -> dict[Hashable, flo
     return dict(question_means.groupby(_BY)["m_all"].mean())
 
 
-def _average_judge_scores_of_waves(frame: pd.DataFrame) -> dict[Hashable, float]:
+def _judge_means_of_waves_by_unscored_flag(frame: pd.DataFrame) -> dict[Hashable, float]:
     """Average judges' scores over a wave's answers, by system, experiment, and whether people scored them."""
     rows = frame.assign(lacks=_is_unscored_wave_answer(frame))
     rows = rows[(rows["scorer"] == "machine") & (rows["in_wave"] == "yes")].astype(dict.fromkeys(_BY, "str"))

@@ -17,9 +17,9 @@ from genaipa.reports.table import Table
 from genaipa.runs.exclusions import EXCLUSIONS
 from genaipa.runs.imported import PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
-from genaipa.runs.procedure import find_procedure_plan
+from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.scoring.events import Event
-from genaipa.tasks.prompts import list_prompt_set_labels
+from genaipa.tasks.prompts import map_prompt_sets_to_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ def _run_table_facts_of_plan(source: Source) -> Mapping[str, str]:
 
 def _make_run_table_row(source: Source, blank_facts: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
-    plan_facts, plan = {**blank_facts, **_run_table_facts_of_plan(source)}, find_procedure_plan(spec)
+    plan_facts, plan = {**blank_facts, **_run_table_facts_of_plan(source)}, get_plan_if_procedure_run(spec)
     return {
         "run": source.folder.name,
         "status": source.folder.status(manifest, answers_missing=bool(source.folder.describe_lost_answers(manifest))),
@@ -67,7 +67,7 @@ def _make_run_table_row(source: Source, blank_facts: dict[str, str]) -> dict[str
         "documents": manifest.documents_description,
         "initializations": ", ".join(plan.initializations) if plan else "",
         "wordings": ", ".join(plan.wordings) if plan else plan_facts.get("wordings", ""),
-        "prompts": ", ".join(list_prompt_set_labels(manifest).values()),
+        "prompts": ", ".join(map_prompt_sets_to_labels(manifest).values()),
         "repetitions": spec.repetitions,
         "conversations": plan.conversation if plan else "",
         "seed": spec.seed,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.reports.comparison import Comparison
-    from genaipa.reports.gate import Gate
+    from genaipa.reports.gate import ReleaseGate
     from genaipa.workspace import Workspace
 
 MOST = 3
@@ -49,14 +49,16 @@ class ChangedAnswer:
     replies: tuple[str, str]
 
 
-def find_changed_answers(comparison: Comparison, workspace: Workspace, max_answers: int = MOST) -> list[ChangedAnswer]:
+def find_most_changed_answers(
+    comparison: Comparison, workspace: Workspace, max_answers: int = MOST
+) -> list[ChangedAnswer]:
     """Return the answers whose M_all changed most from the first system to the second, losses before gains."""
     ours, theirs = (_select_latest_scored_answers(side.frame) for side in comparison.sides)
     paired = ours.merge(theirs, on=_CELL, suffixes=("", "_now"))
     change = (paired["m_all_now"] - paired["m_all"]).round(9)
     paired = paired.assign(change=change, size=-change.abs())[change != 0]
     rows = paired.sort_values(["size", "change", *_CELL], kind="stable").head(max_answers).to_dict("records")
-    replies = _read_replies_to_show(
+    replies = _read_replies_or_why_not_shown(
         workspace, [(row[f"run{side}"], row[f"key{side}"]) for row in rows for side in ("", "_now")]
     )
     return [
@@ -81,7 +83,9 @@ def _select_latest_scored_answers(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("run", kind="stable").drop_duplicates(_CELL, keep="last")
 
 
-def _read_replies_to_show(workspace: Workspace, answer_keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def _read_replies_or_why_not_shown(
+    workspace: Workspace, answer_keys: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], str]:
     """Return the texts of these answers (run, key), and why one is not shown in its place."""
     wanted: dict[str, set[str]] = {}
     for run, key in answer_keys:
@@ -90,7 +94,7 @@ def _read_replies_to_show(workspace: Workspace, answer_keys: Iterable[tuple[str,
     for run, keys in wanted.items():
         folder = find_run(workspace, run)
         permission = Permission(folder, folder.manifest())
-        for _, record in folder.read_answers_with_offsets(RecordHead):
+        for _, record in folder.read_checksummed_answers_with_offsets(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
                 texts[run, record.key] = (record.reply or "") if free else "(its text may not be redistributed)"
@@ -101,7 +105,7 @@ def render_comparison_markdown(
     comparison: Comparison,
     changed_answers: Sequence[ChangedAnswer],
     *,
-    gate: Gate | None = None,
+    gate: ReleaseGate | None = None,
     report_reference: str = "",
 ) -> str:
     """Return the comparison for a pull request; `report_reference` is Markdown on where to read more."""
@@ -159,14 +163,14 @@ def _render_changed_answer(answer: ChangedAnswer) -> str:
     )
 
 
-def render_report_link(report: Path, page: Path) -> str:
+def render_markdown_link_to_report(report: Path, page: Path) -> str:
     """Return the link from a page to a report or a folder of files, by its path."""
     path = os.path.relpath(report, page.parent).replace(os.sep, "/")
     target = re.sub(r"([<>\\])", r"\\\1", path)
     return f"More: [{_escape_markdown(path)}](<{target}>)"
 
 
-def render_report_command(runs: Sequence[str]) -> str:
+def render_markdown_of_report_command(runs: Sequence[str]) -> str:
     """Return the command that makes the report on these runs."""
     return f"More: {_format_inline_code(shell_command('genaipa', 'report', *runs))}"
 

@@ -89,7 +89,9 @@ def tabulate_agreement_of_people(ratings: Ratings, study: Study) -> Table:
     people = ratings.count_ratings(study, study.independent_scores)
     parts = [part for part, counts in people.items() if counts.sum() > 1]
     agreement = measure_agreement(
-        _stack_counts_of_parts(ratings, people, parts), _rating_scale_values(ratings), _number_answers_of_parts(parts)
+        _stack_counts_of_parts(ratings, people, parts),
+        _rating_scale_values(ratings),
+        _answer_number_of_each_part(parts),
     )
     return _make_agreement_table(
         ratings,
@@ -112,7 +114,7 @@ def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdict
         if judge_counts:
             judged, scored = (_stack_counts_of_parts(ratings, side, parts) for side in (judge_counts, people))
             agreement = measure_side_agreement(
-                judged, scored, _rating_scale_values(ratings), _number_answers_of_parts(parts)
+                judged, scored, _rating_scale_values(ratings), _answer_number_of_each_part(parts)
             )
             rows.append({"judge": judge, **_make_agreement_row(ratings, parts, agreement, least_answers=LEAST)})
     return _make_agreement_table(
@@ -145,7 +147,7 @@ def _stack_counts_of_parts(ratings: Ratings, counts: Counts, parts: Sequence[Par
     return np.array([counts[part] for part in parts], dtype=np.int64).reshape(-1, len(ratings.values))
 
 
-def _number_answers_of_parts(parts: Sequence[Part]) -> NDArray[np.int64]:
+def _answer_number_of_each_part(parts: Sequence[Part]) -> NDArray[np.int64]:
     """Return the number of each part's answer."""
     numbers = {answer: number for number, answer in enumerate(dict.fromkeys(answer for answer, _ in parts))}
     return np.array([numbers[answer] for answer, _ in parts], dtype=np.int64)

@@ -16,7 +16,7 @@ Rule = Literal["silence", "citations"]
 _FOUND: dict[Rule, str] = {"silence": "claims of silence", "citations": "citations of sections"}
 
 
-def language_codes_of_documents(rows: pd.DataFrame, code_by_document: Mapping[str, str] | None) -> set[str]:
+def document_language_codes_or_english(rows: pd.DataFrame, code_by_document: Mapping[str, str] | None) -> set[str]:
     """Return the codes of the languages of the documents of these rows, by `code_by_document` (name → code)."""
     return {(code_by_document or {}).get(name, ENGLISH.code) for name in rows["document"].unique()}
 

@@ -59,7 +59,7 @@ def numeric_column_indices(table: Table) -> list[int]:
     ]
 
 
-def as_text_lines(table: Table) -> list[str]:
+def as_text_lines_without_title_or_note(table: Table) -> list[str]:
     """Return the table as lines of plain text with aligned columns, without its title and its note."""
     right = set(numeric_column_indices(table))
     cells = [tuple(visible_headings(table)), *(tuple(map(_put_text_on_one_line, row)) for row in table.cells)]
@@ -101,7 +101,7 @@ def as_json_rows(table: Table) -> list[dict[str, Any]]:
 
 def as_latex(table: Table) -> str:
     """Return a table that fits a page of LaTeX, with booktabs' rules."""
-    lean = table.without_repeated_rows
+    lean = table.copy_without_groups_equal_to_all
     return render_latex_table(
         lean.name, lean.title, lean.note, visible_headings(lean), lean.cells, set(numeric_column_indices(lean))
     )
@@ -147,7 +147,7 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
             *(f"<tr>{line}</tr>" for line in lines),
             "</tbody>",
             "</table>",
-            *((f'<p class="note">{render_note_html(table.note)}</p>',) if table.note and not bare else ()),
+            *((f'<p class="note">{render_note_html_with_code(table.note)}</p>',) if table.note and not bare else ()),
         )
     )
 
@@ -156,7 +156,7 @@ FORMS = {".csv": as_csv, ".tex": as_latex}
 """Suffix of a table's file → its text: all that writes such files goes by these."""
 
 
-def render_note_html(text: str) -> str:
+def render_note_html_with_code(text: str) -> str:
     """Return a note as HTML: escaped, and text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))
 
@@ -246,22 +246,22 @@ class _Layout:
 
 def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, numeric: set[int]) -> str:
     r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `numeric` are the columns that hold numbers."""
-    layout, (note, comment) = _fit_latex_layout(head, body, numeric), _split_note_after_first_sentence(note)
+    layout, (note, comment) = _fit_latex_layout(head, body, numeric), _split_note_into_sentence_and_comment(note)
     columns = "".join(
         ("r" if index in numeric else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
         for index, width in enumerate(layout.widths)
     )
     heads = " & ".join(layout.head) + r" \\"
     lines = [_render_latex_row(row, numeric, layout) for row in body]
-    caption = f"\\caption{{{_render_latex_text(title)}}}\\label{{tab:{name}}}"
+    caption = f"\\caption{{{_render_latex_text_with_m_all(title)}}}\\label{{tab:{name}}}"
     size = f"\\{layout.size}\\setlength{{\\tabcolsep}}{{{layout.gap:g}pt}}"
     below = (
         f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} "
-        f"{_render_latex_note(note)}\\end{{minipage}}"
+        f"{_render_latex_note_with_code(note)}\\end{{minipage}}"
         if note
         else ""
     )
-    if len(body) > _LONG or _estimate_table_height(layout, body, note) > _HIGH:
+    if len(body) > _LONG or _estimate_table_height_in_points(layout, body, note) > _HIGH:
         return _join_nonempty_lines(
             "% needs \\usepackage{array,booktabs,graphicx,longtable} and UTF-8",
             comment,
@@ -298,7 +298,7 @@ def render_latex_table(name: str, title: str, note: str, head: Sequence[str], bo
     )
 
 
-def _split_note_after_first_sentence(note: str) -> tuple[str, str]:
+def _split_note_into_sentence_and_comment(note: str) -> tuple[str, str]:
     """Return the note's first sentence, and the others as lines of a comment."""
     line = _put_text_on_one_line(note)
     first = first_sentences(line, 1)
@@ -330,7 +330,7 @@ def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _L
         for index in indices
     ]
     chunks = [
-        max((_measure_text_ems(part) for row in body for part in _split_at_line_breaks(row[index])), default=0.0)
+        max((_measure_text_ems(part) for row in body for part in _split_where_latex_may_break(row[index])), default=0.0)
         for index in indices
     ]
     for size, broken, turned, floor, room in _STEPS:
@@ -359,7 +359,7 @@ def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _L
         for index in indices
     ]
     heading_cells = [
-        f"\\rotatebox{{90}}{{{_render_latex_text(head[index])}}}"
+        f"\\rotatebox{{90}}{{{_render_latex_text_with_m_all(head[index])}}}"
         if upright[index]
         else _render_stacked_heading(lines[index], "r" if index in numeric else "l")
         for index in indices
@@ -395,12 +395,12 @@ def _break_heading(text: str, width: float) -> list[str]:
 
 def _render_stacked_heading(lines: Sequence[str], side: str) -> str:
     if len(lines) == 1:
-        return _render_latex_text(lines[0])
-    inside = r" \\ ".join(map(_render_latex_text, lines))
+        return _render_latex_text_with_m_all(lines[0])
+    inside = r" \\ ".join(map(_render_latex_text_with_m_all, lines))
     return f"\\shortstack[{side}]{{{inside}}}"
 
 
-def _estimate_table_height(layout: _Layout, body: Cells, note: str) -> float:
+def _estimate_table_height_in_points(layout: _Layout, body: Cells, note: str) -> float:
     lines = 0
     for row in body:
         needed = (
@@ -425,7 +425,7 @@ def _measure_number_ems(cell: str) -> float:
     return _measure_text_ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
 
 
-def _split_at_line_breaks(text: str) -> list[str]:
+def _split_where_latex_may_break(text: str) -> list[str]:
     return [part for word in text.split() for part in _BREAKS.split(word)]
 
 
@@ -439,9 +439,9 @@ def _render_latex_row(cells: Sequence[str], numeric: set[int], layout: _Layout) 
         if index in numeric:
             written.append(_render_latex_number(cell))
         elif layout.widths[index] is None:
-            written.append(_render_latex_text(cell))
+            written.append(_render_latex_text_with_m_all(cell))
         else:
-            written.append("\\allowbreak{}".join(map(_render_latex_text, _BREAKS.split(cell))))
+            written.append("\\allowbreak{}".join(map(_render_latex_text_with_m_all, _BREAKS.split(cell))))
     return " & ".join(written) + r" \\"
 
 
@@ -449,10 +449,10 @@ def _render_latex_number(cell: str) -> str:
     power = _POWER.match(cell)
     if power:
         return f"${power[1]}\\times10^{{{'-' if power[2] == '-' else ''}{power[3]}}}$"
-    return _MINUS.sub("$-$", _render_latex_text(cell))
+    return _MINUS.sub("$-$", _render_latex_text_with_m_all(cell))
 
 
-def _render_latex_text(text: str) -> str:
+def _render_latex_text_with_m_all(text: str) -> str:
     """Text in which nothing is a command, and M_all is set as what it is."""
     pieces, end = [], 0
     line = _put_text_on_one_line(text)
@@ -466,9 +466,11 @@ def _escape_latex(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
 
 
-def _render_latex_note(text: str) -> str:
+def _render_latex_note_with_code(text: str) -> str:
     """Return a note in LaTeX, with text between backticks set as code."""
-    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _render_latex_text(text))
+    return re.sub(
+        r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _render_latex_text_with_m_all(text)
+    )
 
 
 def _join_nonempty_lines(*lines: str) -> str:

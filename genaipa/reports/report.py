@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import UsageError
 from genaipa.files.html import format_one_line_repr, html_picture
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import MadeChapters, make_chapters, overall
 from genaipa.reports.chapters.chapter import make_rule_scored_results
@@ -19,7 +19,7 @@ from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_json_rows
 from genaipa.runs.run import Runs, resolve_workspace_and_run_names
 from genaipa.runs.selection import resolve_system_or_run_name, select_sources
-from genaipa.scoring.rubric import Bounds
+from genaipa.scoring.rubric import BandBounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Report:
     """
 
     study: Study
-    bounds: Bounds
+    bounds: BandBounds
     chapters: list[Chapter]
     selection: tuple[str, ...] = ()
     results: Sequence[Results] = ()
@@ -54,7 +54,7 @@ class Report:
     def build(
         cls,
         study: Study,
-        bounds: Bounds | None = None,
+        bounds: BandBounds | None = None,
         selection: Sequence[str] = (),
         results: Sequence[Results] = (),
     ) -> Report:
@@ -111,7 +111,7 @@ class Report:
     @cached_property
     def gaps(self) -> list[str]:
         """Sentences of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
-        return notable.gap_sentences(self.study)
+        return notable.sentences_on_missing_answers(self.study)
 
     @cached_property
     def inputs(self) -> list[Table]:
@@ -165,7 +165,7 @@ class Report:
         text may not be passed on, and `tell` is called at each step. The same input gives the same bytes. A
         UsageError if the folder holds files and no report, or can't be written.
         """
-        return writing.write_report(self, folder, formats=formats, whole=whole, tell=tell)
+        return writing.write_report_over_earlier_one(self, folder, formats=formats, whole=whole, tell=tell)
 
 
 def report(
@@ -175,7 +175,7 @@ def report(
     workspace: WorkspaceLike = None,
     excluded: bool = False,
     corrected: bool = False,
-    bounds: Bounds | None = None,
+    bounds: BandBounds | None = None,
     by: str = "",
     only: Filters | None = None,
     tell: Callable[[str], object] = str,
@@ -197,7 +197,7 @@ def report(
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     resolved_workspace.check_output_outside_data(Path(folder) if folder is not None else None)
     sources = select_sources(resolved_workspace, names, only)
-    left_out = _note_unreported_tasks(sources)
+    left_out = _note_unreported_runs_or_raise_if_all(sources)
     study = gather_study_with_stored_scores(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
     study = replace(study, problems=[*study.problems, *left_out])
     results: list[Results] = []
@@ -216,12 +216,12 @@ def report(
     return built_report
 
 
-def _note_unreported_tasks(sources: Sequence[Source]) -> list[str]:
+def _note_unreported_runs_or_raise_if_all(sources: Sequence[Source]) -> list[str]:
     """Sentences on the runs of kinds that have nothing in a report; a UsageError if all are."""
     tasks_by_run = {
         source.folder.name: source.manifest.spec.task
         for source in sources
-        if not (kind := find_kind(source.manifest.spec.kind)).people and not kind.has_results_class
+        if not (kind := find_kind_or_placeholder(source.manifest.spec.kind)).people and not kind.has_results_class
     }
     if tasks_by_run and len(tasks_by_run) == len({source.folder.name for source in sources}):
         raise UsageError(

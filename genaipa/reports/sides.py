@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError
-from genaipa.questions.sets import FOLLOW_UP, WORDINGS, followed_question_id
-from genaipa.reports.chapters.prompting import sort_prompt_sets
+from genaipa.questions.sets import FOLLOW_UP, WORDINGS, id_without_follow_up_suffix
+from genaipa.reports.chapters.prompting import sort_prompt_sets_shipped_first
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import require_procedure_plan
+from genaipa.runs.procedure import assert_procedure_run_and_get_plan
 from genaipa.tasks.prompts import NOT_KNOWN
 from genaipa.words import format_count
 
@@ -48,7 +48,7 @@ class Side:
         return {*self.frame.loc[self.frame["counted"], "prompts"]} - {""}
 
     @property
-    def document_questions(self) -> set[tuple[str, str]]:
+    def asked_document_questions(self) -> set[tuple[str, str]]:
         """Pairs of a document and a question about it."""
         return {(document, question) for document, question, _ in self.asked}
 
@@ -77,9 +77,12 @@ def build_side(
     several systems, or no score there.
     """
     _check_experiments_are_known(experiments, frame)
-    frame = select_system_rows(name, sources, frame)
+    frame = select_rows_of_single_system_or_raise(name, sources, frame)
     new_side = Side(
-        name, _select_scored_experiment_rows(name, frame, experiments, judge), defaultdict(set), defaultdict(set)
+        name,
+        _select_experiments_or_raise_if_unscored(name, frame, experiments, judge),
+        defaultdict(set),
+        defaultdict(set),
     )
     asked_by_run = _list_questions_by_run_and_document(new_side.frame)
     documents = set(new_side.frame["document"])
@@ -87,7 +90,7 @@ def build_side(
     for source in sources:
         if source.folder.name in asked_by_run:
             asked = asked_by_run[source.folder.name]
-            manifest, plan = source.manifest, require_procedure_plan(source.manifest.spec)
+            manifest, plan = source.manifest, assert_procedure_run_and_get_plan(source.manifest.spec)
             for document in documents & manifest.documents.keys():
                 new_side.texts[document].add(manifest.documents[document].digest)
                 digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
@@ -107,7 +110,7 @@ def _check_experiments_are_known(experiments: Collection[str], frame: pd.DataFra
             raise UnknownNameError("experiment", experiment, known_experiments)
 
 
-def select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
+def select_rows_of_single_system_or_raise(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the one system that these runs are of; a UsageError for several."""
     systems = sorted({system for source in sources for system in source.systems})
     if len(systems) > 1:
@@ -116,7 +119,7 @@ def select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFrame
     return frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
 
 
-def _select_scored_experiment_rows(
+def _select_experiments_or_raise_if_unscored(
     name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = ""
 ) -> pd.DataFrame:
     """Return the rows that are compared; a UsageError if none has a score."""
@@ -164,10 +167,10 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
     sentences = _note_unshared_names(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
     documents = first.texts.keys() & second.texts.keys()
     changed = {document for document in documents if first.texts[document] != second.texts[document]}
-    sentences += [f"the text of {_list_names(changed, 'document')} is not the same"] if changed else []
+    sentences += [f"the text of {_join_noun_and_names(changed, 'document')} is not the same"] if changed else []
     same_documents = documents - changed
     ours, theirs = (
-        {pair for pair in compared_side.document_questions if pair[0] in same_documents}
+        {pair for pair in compared_side.asked_document_questions if pair[0] in same_documents}
         for compared_side in (first, second)
     )
     sentences += _note_unshared_questions(
@@ -181,30 +184,33 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
         and first.asked[document, question, wording] != second.asked[document, question, wording]
     }
     sentences += (
-        [f"the text of {_list_names({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
+        [f"the text of {_join_noun_and_names({q for _, q in reworded}, 'question')} is not the same"]
+        if reworded
+        else []
     )
     rubrics = [
         set(compared_side.frame.loc[compared_side.frame["counted"], "rubric"]) for compared_side in (first, second)
     ]
     if rubrics[0] != rubrics[1]:
         sentences.append(
-            f"the rubric is not the same ({_list_names(rubrics[0], 'digest')} and {_list_names(rubrics[1], 'digest')})"
+            f"the rubric is not the same ({_join_noun_and_names(rubrics[0], 'digest')} and "
+            f"{_join_noun_and_names(rubrics[1], 'digest')})"
         )
     # Those of a published study are not known: that they are others is said, and can't be helped (`studied`).
     prompts = [compared_side.prompt_sets - NOT_KNOWN for compared_side in (first, second)]
     if all(prompts) and prompts[0] != prompts[1]:
         sentences.append(
             "the prompts are not the same "
-            f"({' and '.join(', '.join(sort_prompt_sets(prompt_set)) for prompt_set in prompts)})"
+            f"({' and '.join(', '.join(sort_prompt_sets_shipped_first(prompt_set)) for prompt_set in prompts)})"
         )
     return sentences, (ours & theirs) - reworded
 
 
-def note_study_prompts(first: Side, second: Side) -> list[str]:
+def note_unknown_published_prompts(first: Side, second: Side) -> list[str]:
     """Return a sentence where one of the two answered prompts that are not known, and the other did not."""
     return [
         f"{answered_side.name} answered prompts that are not known, and {other_side.name} answered "
-        f"other prompts ({', '.join(sort_prompt_sets(other_side.prompt_sets - NOT_KNOWN))}): part of any "
+        f"other prompts ({', '.join(sort_prompt_sets_shipped_first(other_side.prompt_sets - NOT_KNOWN))}): part of any "
         "difference may "
         "come from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
@@ -216,14 +222,14 @@ def _note_unshared_names(
     first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]
 ) -> list[str]:
     return [
-        f"only {name} has the {_list_names(names, noun)}"
+        f"only {name} has the {_join_noun_and_names(names, noun)}"
         for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
         if names
     ]
 
 
 def _is_follow_up(question: str) -> bool:
-    return followed_question_id(question) != question
+    return id_without_follow_up_suffix(question) != question
 
 
 def _note_unshared_questions(first: str, second: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
@@ -237,7 +243,7 @@ def _note_unshared_questions(first: str, second: str, ours: Collection[str], the
     return sentences
 
 
-def _list_names(names: Iterable[str], noun: str) -> str:
+def _join_noun_and_names(names: Iterable[str], noun: str) -> str:
     """Write `document uber`; `questions T_f1, T_f2, … (32)`."""
     listed = sorted(names)
     if len(listed) == 1:

@@ -33,9 +33,9 @@ def format_p_value(p: float) -> str:
     return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
 
 
-def format_confidence(level: float) -> str:
+def format_confidence(significance_level: float) -> str:
     """Write the confidence that belongs to a level, as sentences have it: `95%` of 0.05, `99.9%` of 0.001."""
-    return f"{100 * (1 - level):g}%"
+    return f"{100 * (1 - significance_level):g}%"
 
 
 FEW = 10
@@ -63,7 +63,7 @@ def describe_row_meaning(row: Row) -> str:
     if holds:
         wider = "" if math.isnan(row["policies_p"]) else " only"
         words = higher if holds_for_policies_like_these(row) else f"{higher} for these documents{wider}"
-        words += "; the rank test disagrees" if not agrees_with_ranks(row) else ""
+        words += "; the rank test disagrees" if not agrees_with_rank_test(row) else ""
     elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
         words = "may be chance, among so many tests"
     else:
@@ -76,7 +76,7 @@ def holds_for_policies_like_these(row: Row) -> bool:
     return bool(row["p_holm"] < row["level"] and row["policies_p_holm"] < row["level"])
 
 
-def agrees_with_ranks(row: Row) -> bool:
+def agrees_with_rank_test(row: Row) -> bool:
     """Tell whether a difference of means is one of ranks, too; also where ranks are not known."""
     return math.isnan(row["ranks_p"]) or (row["ranks_p"] < row["level"] and row["effect"] * row["difference"] > 0)
 
@@ -134,7 +134,7 @@ def describe_findings(
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
         )
-        sentence = f"No verdict. {refusal_reason}" if refusal_reason else write_primary_verdict(row, first, second)
+        sentence = f"No verdict. {refusal_reason}" if refusal_reason else describe_primary_verdict(row, first, second)
         yield sentence.replace("Verdict", f"Verdict of the judge {judge} alone", 1) if judge else sentence
         if row["warning"]:
             yield row["warning"]
@@ -149,7 +149,7 @@ def describe_findings(
             )
 
 
-def write_primary_verdict(row: Row, first: str, second: str) -> str:
+def describe_primary_verdict(row: Row, first: str, second: str) -> str:
     """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
         return f"No verdict: {format_count(row['n'], 'question')}, too few to test."
@@ -158,7 +158,7 @@ def write_primary_verdict(row: Row, first: str, second: str) -> str:
     alone = f"{higher if holds else 'the difference may be due to chance'} ({format_p_value(row['p'])})"
     ranks = (
         f" By the rank test, it may be due to chance ({format_p_value(row['ranks_p'])})."
-        if holds and not agrees_with_ranks(row)
+        if holds and not agrees_with_rank_test(row)
         else ""
     )
     if holds and row["effect"] * row["difference"] < 0:
@@ -194,7 +194,7 @@ def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: s
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
     no_word = "for these documents (nothing can be said about policies like these)"
     phrases = [
-        f"{words} {_list_measures_with_groups(rows)}"
+        f"{words} {_join_measures_and_groups(rows)}"
         for words, rows in (
             (f"{first} is higher in", tested[general & up]),
             (f"{second} is higher in", tested[general & ~up]),
@@ -209,7 +209,7 @@ def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: s
     return "; ".join(phrases) or "no difference holds"
 
 
-def _list_measures_with_groups(rows: pd.DataFrame) -> str:
+def _join_measures_and_groups(rows: pd.DataFrame) -> str:
     """Write `accuracy, clarity`; of groups `accuracy (faq, user)`."""
     return ", ".join(
         str(measure) + ("" if set(group["questions"]) == {"all"} else f" ({', '.join(group['questions'])})")

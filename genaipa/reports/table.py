@@ -83,7 +83,7 @@ class Table:
     faint: frozenset[str] = frozenset()
 
     @property
-    def caption(self) -> str:
+    def first_sentences_of_note(self) -> str:
         """At most two sentences for the page: the note's first."""
         return first_sentences(self.note)
 
@@ -106,7 +106,7 @@ class Table:
         return [name for name in names if any(self._format_column(name))] or names
 
     @cached_property
-    def without_repeated_rows(self) -> Table:
+    def copy_without_groups_equal_to_all(self) -> Table:
         """The table without rows that say what another one says."""
         data = self.data
         if "questions" not in data or not (data["questions"] == "all").any():
@@ -140,7 +140,7 @@ class Table:
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
 
-        return as_html(replace(self, note=self.caption), max_rows=_SHOWN)
+        return as_html(replace(self, note=self.first_sentences_of_note), max_rows=_SHOWN)
 
     def format_cell(self, column: str, value: object) -> str:
         """Return a cell as people read it."""

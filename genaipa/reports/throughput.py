@@ -55,14 +55,14 @@ class Calls(NamedTuple):
     tokens: np.ndarray
 
 
-def calls_by_system(study: Study) -> dict[str, Calls]:
+def timed_calls_by_system(study: Study) -> dict[str, Calls]:
     """Return the calls that took time: none without a start, of a recording, a script, this machine or people."""
     # Plain numbers: there may be millions.
     numbers_by_system: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
     for source in study.sources:
         facts = source.manifest.systems
         measured_systems = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
-        for _, call in source.folder.read_answers_with_offsets(_Call):
+        for _, call in source.folder.read_checksummed_answers_with_offsets(_Call):
             # Somebody else's file may not tell the time, and a script makes it up.
             if call.system in measured_systems and call.started and "time" not in call.served:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
@@ -92,7 +92,7 @@ def measure_busy_seconds_and_pauses(calls: Calls) -> tuple[float, int]:
 def study_throughput_table(study: Study) -> Table:
     """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
     batched = any(has_batches(source.folder.path) for source in study.sources)
-    return throughput_table(calls_by_system(study), batched=batched)
+    return throughput_table(timed_calls_by_system(study), batched=batched)
 
 
 def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:

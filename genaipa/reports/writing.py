@@ -43,7 +43,7 @@ _LONGEST = 100
 
 
 @plain_texts
-def write_report(
+def write_report_over_earlier_one(
     report: Report, folder: Path, *, formats: Sequence[Format], whole: bool, tell: Callable[[str], object]
 ) -> Path:
     """Write a report (see `Report.write`); gives the path of its page."""
@@ -81,7 +81,7 @@ def _write_report_files(report: Report, folder: Path, *, whole: bool) -> list[st
     pictures = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
     for name, text in page.render_pages(report, pictures, whole=whole).items():
         _write_text_file(folder / name, text)
-    _write_report_inputs(report, folder / "inputs")
+    _write_input_tables_and_run_manifests(report, folder / "inputs")
     frame = report.frame
     if len(frame) or not report.results:
         for name, data in ((ANSWERS, report.study.answers), (SCORES, frame)):
@@ -100,7 +100,7 @@ def _write_report_files(report: Report, folder: Path, *, whole: bool) -> list[st
     return [*names, MANIFEST]
 
 
-def _write_report_inputs(report: Report, folder: Path) -> None:
+def _write_input_tables_and_run_manifests(report: Report, folder: Path) -> None:
     """Write what went in: the runs, systems and texts as tables, and each run's whole manifest."""
     folder.mkdir()
     for table in report.inputs:

@@ -118,7 +118,7 @@ def read_request_name(result_line: bytes) -> str:
     return result.custom_id or result.key
 
 
-def read_batches(folder: Path) -> dict[str, Batch]:
+def read_batches_by_mark(folder: Path) -> dict[str, Batch]:
     """Return mark → batch, oldest first; a RunError names a line that is no event."""
     batches: dict[str, Batch] = {}
     for _, event in journal.read_records_with_offsets(folder / BATCHES, BatchEvent):
@@ -131,12 +131,12 @@ def read_batches(folder: Path) -> dict[str, Batch]:
 
 def find_pending_batches(folder: Path) -> Iterator[Batch]:
     """Return the batches of a run whose results are still to come."""
-    return (batch for batch in read_batches(folder).values() if batch.is_pending)
+    return (batch for batch in read_batches_by_mark(folder).values() if batch.is_pending)
 
 
 def max_unrecorded_batch_dollars(folder: Path) -> float:
     """Return the US dollars at most of a run's batches whose results are not in its records yet."""
-    batches = read_batches(folder).values()
+    batches = read_batches_by_mark(folder).values()
     return sum(batch.intended.dollars for batch in batches if batch.is_pending or batch.step == "fetched")
 
 

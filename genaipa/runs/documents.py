@@ -17,7 +17,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import encode_corpus_line, examine_corpus, make_document, read_documents
+from genaipa.policies.corpus import encode_corpus_line, examine_corpus, make_document, read_unchecked_documents
 from genaipa.policies.corpus_file import file_digest
 from genaipa.policies.corpus_index import INDICES, find_indexed_digest
 from genaipa.policies.document import GIVEN, About, Document
@@ -65,7 +65,7 @@ class KeptDocuments(Mapping[str, Document]):
     def __len__(self) -> int:
         return len(self._load_document_offsets())
 
-    def load_verified_documents(self, facts_by_name: Mapping[str, DocumentFacts]) -> dict[str, Document]:
+    def load_all_documents_or_raise(self, facts_by_name: Mapping[str, DocumentFacts]) -> dict[str, Document]:
         """Return the documents of these facts; a DataError for one that is not there, or has another text."""
         documents = {name: self[name] for name in facts_by_name if name in self}
         for name, facts in facts_by_name.items():
@@ -182,7 +182,7 @@ class KeptIntroductions:
     def __iter__(self) -> Iterator[str]:
         return iter(self._load_introduction_offsets())
 
-    def introduction_content(self, digest: str) -> bytes:
+    def read_introduction_as_file_content(self, digest: str) -> bytes:
         """Return the content that a file of that introduction would have; a KeyError where there is none."""
         (introduction,) = journal.read_records_at(self.path, [self._load_introduction_offsets()[digest]], _Introduction)
         return msgspec.json.format(bytes(introduction.messages), indent=1) + b"\n"
@@ -202,7 +202,7 @@ class KeptIntroductions:
                 raise
         index[digest], self._size = before, before + len(line)
 
-    def lines_without_digests(self, digests: set[str]) -> Iterator[bytes]:
+    def iterate_lines_except_digests(self, digests: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
         for _, introduction in journal.read_records_with_offsets(self.path, _Introduction):
             if introduction.digest not in digests:
@@ -229,9 +229,9 @@ def add_run_documents_to_workspace(
         find_indexed_digest(path, workspace.runs / INDICES) or file_digest(path)
     )
     if (folder.path / DOCUMENTS).is_file():
-        documents = KeptDocuments(folder.path).load_verified_documents(manifest.documents)
+        documents = KeptDocuments(folder.path).load_all_documents_or_raise(manifest.documents)
         if not unchanged:
-            change = _describe_corpus_changes(path, documents) if path.is_file() else _GONE
+            change = _say_that_corpus_changed_and_how(path, documents) if path.is_file() else _GONE
             notify(f"{path.name} {change}; the run continues with its own copies.")
         return workspace.with_documents(documents)
     if not unchanged:
@@ -240,7 +240,7 @@ def add_run_documents_to_workspace(
             "since. Restore that file, or start a new run."
         )
     return workspace.with_documents(
-        {document.name: document for document in read_documents(path) if document.name in manifest.documents}
+        {document.name: document for document in read_unchecked_documents(path) if document.name in manifest.documents}
     )
 
 
@@ -261,12 +261,14 @@ def _add_given_documents_to_workspace(workspace: Workspace, folder: RunFolder, m
     return workspace.with_documents(documents) if documents else workspace
 
 
-def _describe_corpus_changes(corpus_path: Path, documents: dict[str, Document]) -> str:
+def _say_that_corpus_changed_and_how(corpus_path: Path, documents: dict[str, Document]) -> str:
     """Return the changes of a corpus since a run took its documents, in words."""
     try:
         examine_corpus(corpus_path)
         current_digests = {
-            document.name: document.digest for document in read_documents(corpus_path) if document.name in documents
+            document.name: document.digest
+            for document in read_unchecked_documents(corpus_path)
+            if document.name in documents
         }
     except GenaipaError as error:
         return f"has changed since the run started and can't be used any more ({str(error).partition(':')[0]})"

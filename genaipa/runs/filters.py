@@ -67,13 +67,13 @@ class Filters:
         """Return the filters that are set, each in words."""
         return tuple(filter(None, self.describe().split("; ")))
 
-    def resolve(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
+    def resolve_short_names(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
         """Resolve short names of systems; a name to leave out that is no system's is a run's, or a part of it.
 
         A NotAmongError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.
         """
-        from genaipa.systems.provider import list_providers, match_system_name
+        from genaipa.systems.provider import list_providers, match_system_name_or_empty
 
         systems = {name for _, manifest in runs for name in manifest.spec.systems}
         folders = {folder.name for folder, _ in runs}
@@ -83,7 +83,7 @@ class Filters:
         }
         models = models_by_system(manifest for _, manifest in runs)
         full = {
-            name: name if name in families else match_system_name(name, systems, models)
+            name: name if name in families else match_system_name_or_empty(name, systems, models)
             for name in self.systems + self.without
         }
         for name in self.systems:
@@ -124,17 +124,17 @@ def models_by_system(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
 def list_experiments(folder: RunFolder, manifest: Manifest) -> set[str]:
     """Return the experiments of a run's answers; of an imported study, whose tables have more, all there are."""
     from genaipa.runs.experiments import EXPERIMENTS, classify_experiment
-    from genaipa.runs.imported import is_imported
-    from genaipa.runs.procedure import find_procedure_plan
+    from genaipa.runs.imported import is_imported_published_study
+    from genaipa.runs.procedure import get_plan_if_procedure_run
 
-    if is_imported(folder):
+    if is_imported_published_study(folder):
         return set(EXPERIMENTS)
-    plan = find_procedure_plan(manifest.spec)
+    plan = get_plan_if_procedure_run(manifest.spec)
     return {
         classify_experiment(kind, initialization, wording)
         for kind in {facts.kind for facts in manifest.documents.values()}
         for initialization in (plan.initializations if plan else ())
-        for wording in (plan.wordings_of_answers if plan else ())
+        for wording in (plan.wordings_with_follow_up if plan else ())
     }
 
 

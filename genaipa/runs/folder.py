@@ -170,7 +170,7 @@ class RunFolder(ManifestFolder):
         """Yield (place, line) of each whole line of the answers from this place on; an OSError if none can be read."""
         return journal.read_lines_with_offsets(self.answers_path, offset)
 
-    def read_answers_with_offsets(self, record_type: type[T]) -> Iterator[tuple[int, T]]:
+    def read_checksummed_answers_with_offsets(self, record_type: type[T]) -> Iterator[tuple[int, T]]:
         """Yield (place, record) of each line of the answers; a RunError for one that has not the sum of its content."""
         return journal.read_records_with_offsets(self.answers_path, record_type, has_checksums=True)
 
@@ -181,7 +181,7 @@ class RunFolder(ManifestFolder):
         """
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.has_withheld_texts
-        for number, (offset, record) in enumerate(self.read_answers_with_offsets(record_type), 1):
+        for number, (offset, record) in enumerate(self.read_checksummed_answers_with_offsets(record_type), 1):
             if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
                 raise RunError(
                     f"{self.answers_path}: line {number} was changed ({problem}); restore the file, "
@@ -209,7 +209,7 @@ class RunFolder(ManifestFolder):
         in_lines = digest in self.introductions
         path = self.introductions.path if in_lines else self.path / "introductions" / f"{digest}.json"
         try:
-            content = self.introductions.introduction_content(digest) if in_lines else path.read_bytes()
+            content = self.introductions.read_introduction_as_file_content(digest) if in_lines else path.read_bytes()
             messages = decode_introduction(content)
         except (OSError, *DAMAGE) as error:
             raise DataError(path, f"can't be read ({clip_error_message(error)}); restore the file.") from None
@@ -221,12 +221,12 @@ class RunFolder(ManifestFolder):
 
     def tally_records_and_map_offsets(self) -> tuple[Tally, dict[str, int]]:
         """Return the counts so far beside the planned ones, and the place of each key's latest record."""
-        return tally_records_and_map_offsets(self.manifest(), self.read_answers_with_offsets(CountedRecord))
+        return tally_records_and_map_offsets(self.manifest(), self.read_checksummed_answers_with_offsets(CountedRecord))
 
     def read_manifest_and_tally(self) -> tuple[Manifest, Tally]:
         """Return the manifest, with an outdated status put right, and the counts."""
         manifest = self.manifest()
-        tally, _ = tally_records_and_map_offsets(manifest, self.read_answers_with_offsets(CountedRecord))
+        tally, _ = tally_records_and_map_offsets(manifest, self.read_checksummed_answers_with_offsets(CountedRecord))
         manifest.status = self.status(manifest, answers_missing=bool(tally.incomplete_systems()))
         return manifest, tally
 

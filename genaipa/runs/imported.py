@@ -61,7 +61,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
     cell: str = ""
 
     @property
-    def exclusion_key(self) -> str:
+    def document_question_exclusion_key(self) -> str:
         """The key by which a run excludes it."""
         return f"{self.document}|{self.question}"
 
@@ -80,7 +80,7 @@ def read_published_scores_csv(path: Path) -> list[PublishedScore]:
     return read_csv_records(path, PublishedScore) if path.is_file() else []
 
 
-def load_published_scores(folder: RunFolder) -> list[PublishedScore]:
+def load_all_published_scores(folder: RunFolder) -> list[PublishedScore]:
     """Return the published scores of a run, if it has any."""
     return read_published_scores_csv(folder.path / PUBLISHED_SCORES)
 
@@ -159,7 +159,7 @@ def encode_answers_and_manifest(manifest: Manifest, records: Iterable[Record]) -
     return {ANSWERS: b"".join(map(journal.encode_record_line, records)), MANIFEST: encode_manifest(manifest)}
 
 
-def is_imported(folder: RunFolder) -> bool:
+def is_imported_published_study(folder: RunFolder) -> bool:
     """Tell whether a run was made of a published study."""
     return (folder.path / PUBLISHED_SCORES).is_file()
 

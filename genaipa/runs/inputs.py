@@ -21,20 +21,20 @@ from genaipa.languages.catalog import ENGLISH, language_of_prompt_set
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
+    annotated_question_by_question,
     apply_corrections,
     find_annotations,
     find_corrections_with_layers,
     find_question_set,
     map_annotated_digests_to_names,
     map_annotations_to_questions,
-    match_questions_of_two_sets,
-    read_annotations,
+    read_annotations_without_blanks,
 )
-from genaipa.questions.sets import FOLLOW_UP, Question, QuestionSet, followed_question_id
+from genaipa.questions.sets import FOLLOW_UP, Question, QuestionSet, id_without_follow_up_suffix
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, document_text_path, load_verified_document_copy
 from genaipa.runs.manifest import MANIFEST
-from genaipa.runs.procedure import find_procedure_plan, read_coordinates
+from genaipa.runs.procedure import get_plan_if_procedure_run, read_coordinates
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Inputs:
         self.workspace, self.folder = workspace, folder
         self._shared = {} if shared is None else shared
         self.manifest = folder.manifest()
-        plan = find_procedure_plan(self.manifest.spec)
+        plan = get_plan_if_procedure_run(self.manifest.spec)
         self._sets: Mapping[str, str] = plan.questions if plan else {}
         self.problems: list[str] = []
         self._kept = KeptDocuments(folder.path)
@@ -94,7 +94,7 @@ class Inputs:
             raise DataError(self.folder.path / MANIFEST, f"lists no document '{name}'.")
         facts = self.manifest.documents[name]
         if self._kept:
-            return self._kept.load_verified_documents({name: facts})[name]
+            return self._kept.load_all_documents_or_raise({name: facts})[name]
         held = self._workspace_document(name)
         if held is not None:
             return held
@@ -157,7 +157,7 @@ class Inputs:
     def _company_name(self, record: Record) -> str:
         return self.manifest.documents[record.document].company
 
-    def annotated_answer_and_part_set(
+    def annotated_answer_and_part_set_name(
         self, document: str, question: str, *, corrected: bool = False
     ) -> tuple[AnnotatedAnswer | None, str]:
         """Return the annotated answer and the part set that its "Part n" refers to; (None, "") where there is none.
@@ -193,7 +193,9 @@ class Inputs:
             for layer, correction_file in find_corrections_with_layers(self.workspace, about):
                 written_for = find_question_set(self.workspace, correction_file.questions, layer)
                 sources = (
-                    match_questions_of_two_sets(correction_file.corrections, written_for, question_set, about.company)
+                    annotated_question_by_question(
+                        correction_file.corrections, written_for, question_set, about.company
+                    )
                     if written_for
                     else {}
                 )
@@ -227,7 +229,7 @@ class Inputs:
                 )
                 return self._shared[key]
             path = self.folder.path / "annotations" / f"{document}.yaml"
-            run_copy = read_annotations(path) if path.is_file() else None
+            run_copy = read_annotations_without_blanks(path) if path.is_file() else None
             if run_copy is None or (
                 run_copy.digest != self.manifest.documents[document].digest and (run_copy.digest or workspace_answers)
             ):
@@ -266,7 +268,7 @@ class Inputs:
             self.manifest.documents[document].company,
         )
 
-    def document_part_spans(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
+    def spans_of_document_parts_given(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
         """Return the spans of the document's text in which the system was given it; none if it was not."""
         conversations = [record.conversation]
         if record.coordinates.get("initialization") == "summary-of-document":
@@ -328,17 +330,17 @@ _PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
 """The roles of the question and the reply of each kind of record."""
 
 
-def load_conversation_up_to(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
+def load_conversation_through_reply(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
     """Return the messages up to and with this record: introduction, turns before it, its question, the reply if any.
 
     `offsets` are the byte offsets of the latest record of each key
     (`folder.tally_records_and_map_offsets`): only the texts of this conversation are read.
     """
     if record.after:
-        first_key = f"{record.conversation}|{followed_question_id(record.question)}"
+        first_key = f"{record.conversation}|{id_without_follow_up_suffix(record.question)}"
         # The first answer is gone where somebody deleted its line, to have it asked again.
         first = folder.read_records_at([offsets[first_key]] if first_key in offsets else [])
-        before = load_conversation_up_to(folder, first[0], offsets) if first else []
+        before = load_conversation_through_reply(folder, first[0], offsets) if first else []
         return before + _question_and_reply_messages(record, record.reply)
     begun = next((c for c in folder.read_conversations() if c.id == record.conversation), None)
     messages = []
@@ -347,7 +349,7 @@ def load_conversation_up_to(folder: RunFolder, record: Record, offsets: Mapping[
     if begun is not None and not making:
         messages = folder.read_introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
-        plan = find_procedure_plan(folder.manifest().spec)
+        plan = get_plan_if_procedure_run(folder.manifest().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _earlier_replies_in_conversation(folder, record, offsets):
             messages += _question_and_reply_messages(

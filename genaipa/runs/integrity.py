@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, KeptIntroductions
 from genaipa.runs.manifest import LEFT_OUT
@@ -90,7 +90,7 @@ def find_damage(folder: RunFolder) -> Iterator[Damage]:
     if mismatch := folder.describe_sum_mismatch() or folder.describe_copy_mismatch():
         yield Damage(folder.path / "manifest.json", "", mismatch)
     yield from _find_record_damage(folder, manifest)
-    yield from _find_document_damage(folder, manifest)
+    yield from _find_document_and_introduction_damage(folder, manifest)
     yield from _find_file_damage(folder, manifest)
 
 
@@ -111,7 +111,7 @@ def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damag
     path, withheld = folder.answers_path, folder.has_withheld_texts
     line_numbers, conversations = dict[str, int](), set[str]()
     try:
-        for number, (_, record) in enumerate(folder.read_answers_with_offsets(Record), 1):
+        for number, (_, record) in enumerate(folder.read_checksummed_answers_with_offsets(Record), 1):
             if record.started:  # an import knows the beginning of some conversations at most
                 conversations.add(record.conversation)
             if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
@@ -146,7 +146,7 @@ def _matches_document_facts(document: Document, facts: DocumentFacts, *, texts_w
     return line == facts
 
 
-def _find_document_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _find_document_and_introduction_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     """Yield the lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     stored_documents = KeptDocuments(folder.path)
     try:
@@ -159,7 +159,7 @@ def _find_document_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Dam
         yield Damage(stored_documents.path, "", f"can't be read ({error})")
     lines = KeptIntroductions(folder.path)
     for digest in lines:
-        if hashlib.sha256(lines.introduction_content(digest)).hexdigest() != digest:
+        if hashlib.sha256(lines.read_introduction_as_file_content(digest)).hexdigest() != digest:
             yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
@@ -169,7 +169,7 @@ def _expected_file_digests(folder: RunFolder, manifest: Manifest) -> dict[str, s
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
     # Of a task or a suite of a user's own there is also the digest of its code, which is not in the folder.
-    tasks = manifest.digests.task.items() if find_kind(manifest.spec.kind).keeps else ()
+    tasks = manifest.digests.task.items() if find_kind_or_placeholder(manifest.spec.kind).keeps else ()
     digests = {name: digest for name, digest in tasks if name != manifest.spec.task}
     if not (folder.path / DOCUMENTS).is_file():
         digests |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}

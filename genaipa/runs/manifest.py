@@ -17,7 +17,7 @@ from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.stamps import now, read_file_stamp
 from genaipa.files.text import DAMAGE, clip_error_message
-from genaipa.kinds import DEFAULT, find_kind
+from genaipa.kinds import DEFAULT, find_kind_or_placeholder
 from genaipa.policies.statistics import Statistics
 from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
 
@@ -33,7 +33,7 @@ LEFT_OUT = "(left out of the pack; see its source)"
 """Stands in a packed run in place of words that may not be passed on."""
 
 
-class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
+class WithheldTextFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts in place of texts: a document's statistics, and the rows of facts about answers (`genaipa.answers`).
 
     `facts` has them by the fact's name and the answer's key: column → value. `points` has the digests of annotated
@@ -45,13 +45,13 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     points: dict[str, dict[str, str]] = {}
 
 
-def read_withheld_facts(folder: RunFolder) -> Withheld:
+def read_withheld_text_facts(folder: RunFolder) -> WithheldTextFacts:
     """Return the facts about texts that a run folder lacks; empty for one that lacks none."""
     path = folder.path / WITHHELD
     if not path.is_file():
-        return Withheld()
+        return WithheldTextFacts()
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Withheld)
+        return msgspec.json.decode(path.read_bytes(), type=WithheldTextFacts)
     except (OSError, *DAMAGE) as error:
         raise DataError(path, f"can't be read ({clip_error_message(error)}); unpack the study again.") from None
 
@@ -100,7 +100,7 @@ class _ManifestFormat(msgspec.Struct):
     shards: Any = None
 
     @property
-    def writer_version(self) -> str:
+    def writer_description(self) -> str:
         """The version that wrote it, in words."""
         version = self.versions.get("genaipa", "of an unknown version")
         commit = f", commit {self.commit[:8]}" if self.commit else ""
@@ -153,13 +153,13 @@ class ManifestFolder:
         return self.path / CONVERSATIONS
 
     @property
-    def unsupported_writer_version(self) -> str:
+    def outdated_writer_version(self) -> str:
         """Return the version that wrote it in an earlier form, which is not read; empty for one that is read."""
         try:
             head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_ManifestFormat)
         except (OSError, *DAMAGE):
             return ""
-        return head.writer_version if head.format < FORMAT or head.shards else ""
+        return head.writer_description if head.format < FORMAT or head.shards else ""
 
     @property
     def has_withheld_texts(self) -> bool:
@@ -170,7 +170,7 @@ class ManifestFolder:
     def is_judge_run(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return find_kind(self.manifest().spec.kind).on_answers
+            return find_kind_or_placeholder(self.manifest().spec.kind).on_answers
         except DataError:
             return False
 
@@ -198,7 +198,7 @@ class ManifestFolder:
                 raise DataError(
                     path,
                     "was made in shards, which this version of genaipa no longer reads; "
-                    f"read it with {head.writer_version}, or run it again in slices.",
+                    f"read it with {head.writer_description}, or run it again in slices.",
                 )
             try:
                 manifest = msgspec.json.decode(content, type=Manifest)

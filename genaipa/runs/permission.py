@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST
-from genaipa.runs.procedure import find_procedure_plan
+from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.runs.selection import find_slices_of_same_study
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
@@ -53,7 +53,7 @@ class Permission:
         if not whole and (changed := folder.describe_sum_mismatch()):
             raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
-        self.items = whole or find_kind(manifest.spec.kind).is_redistributable(manifest.spec.plan)
+        self.items = whole or find_kind_or_placeholder(manifest.spec.kind).is_redistributable(manifest.spec.plan)
         licenses = dict(_read_file_paths_and_licenses(folder.path, "questions", QuestionSet))
         licenses |= _read_file_paths_and_licenses(folder.path, "annotations", Annotations)
         every = {*licenses.values(), *(facts.license for facts in manifest.documents.values())}
@@ -63,12 +63,12 @@ class Permission:
         self.restricted_files = (
             set() if whole else {path for path, terms in licenses.items() if not is_redistributable(terms)}
         )
-        plan = find_procedure_plan(manifest.spec)
+        plan = get_plan_if_procedure_run(manifest.spec)
         question_sets = plan.questions if plan else {}
         self.restricted_questions = {
             name for name in question_sets if f"questions/{question_sets[name]}.yaml" in self.restricted_files
         }
-        self._words = {name: find_reply_author(manifest, name) for name in manifest.spec.systems}
+        self._words = {name: classify_origin_of_reply_words(manifest, name) for name in manifest.spec.systems}
 
     def may_share_reply(self, system: str, document: str) -> bool:
         """Tell whether a system's replies about a document may be passed on: what is its own, or freely licensed.
@@ -137,7 +137,7 @@ def _read_file_paths_and_licenses(
         yield f"{subfolder}/{path.name}", read_yaml(path, record_type).license
 
 
-def find_reply_author(manifest: Manifest, system: str) -> Words:
+def classify_origin_of_reply_words(manifest: Manifest, system: str) -> Words:
     """Return the author of the replies of a system of this run; empty where nothing says it.
 
     Under whatever name it was asked: what counts is what the run notes of the system, unless what it stood for quotes;

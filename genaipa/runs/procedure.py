@@ -131,14 +131,14 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = 400
 
     @property
-    def wordings_of_answers(self) -> tuple[Wording, ...]:
+    def wordings_with_follow_up(self) -> tuple[Wording, ...]:
         """The wordings in which something is asked: those of questions, and that of follow-ups, if there are any."""
         return (*self.wordings, *([FOLLOW_UP] if self.follow_up else []))
 
     @property
-    def answers_per_question(self) -> int:
+    def answers_per_question_and_repetition(self) -> int:
         """The number of answers that are wanted of a system to each question, in each repetition and initialization."""
-        return len(self.prompts) * len(self.wordings_of_answers)
+        return len(self.prompts) * len(self.wordings_with_follow_up)
 
     def pair_wordings_with_questions(self, order: Iterable[str]) -> Iterator[tuple[Wording, str]]:
         """Yield each wording with each question of an order that is asked in it, follow-ups last."""
@@ -148,12 +148,12 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
             yield from ((FOLLOW_UP, follow_up_id(question)) for question in questions)
 
 
-def find_procedure_plan(spec: RunSpec) -> ProcedurePlan | None:
+def get_plan_if_procedure_run(spec: RunSpec) -> ProcedurePlan | None:
     """Return the plan of a run of the procedure; None for one of another kind."""
     return spec.plan if isinstance(spec.plan, ProcedurePlan) else None
 
 
-def require_procedure_plan(spec: RunSpec) -> ProcedurePlan:
+def assert_procedure_run_and_get_plan(spec: RunSpec) -> ProcedurePlan:
     """Return the plan of a run that is of the procedure."""
     assert isinstance(spec.plan, ProcedurePlan), "it is a run of the procedure"
     return spec.plan
@@ -161,7 +161,7 @@ def require_procedure_plan(spec: RunSpec) -> ProcedurePlan:
 
 def make_spec_for_other_documents(spec: RunSpec, documents: Iterable[str], question_sets: Mapping[str, str]) -> RunSpec:
     """Return the spec of the same procedure about other documents, each with its question set."""
-    plan = replace(require_procedure_plan(spec), documents=tuple(documents), questions=dict(question_sets))
+    plan = replace(assert_procedure_run_and_get_plan(spec), documents=tuple(documents), questions=dict(question_sets))
     return replace(spec, plan=plan)
 
 
@@ -212,6 +212,6 @@ def conversation_id(
     return f"{begun}|{prompts}" if prompts else begun
 
 
-def tally_row_name(task: str, coordinates: Mapping[str, str]) -> str:
+def initialization_or_task_name(task: str, coordinates: Mapping[str, str]) -> str:
     """Return the row of a table of counts to which a record belongs: its initialization, or its other task."""
     return coordinates["initialization"] if task == DEFAULT else task

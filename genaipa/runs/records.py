@@ -16,7 +16,7 @@ from genaipa.errors import clip
 from genaipa.files.html import format_one_line_repr
 from genaipa.files.names import clean_folder_name
 from genaipa.kinds import DEFAULT, convert_to_kind_plan
-from genaipa.runs.procedure import ConversationMode, find_procedure_plan
+from genaipa.runs.procedure import ConversationMode, get_plan_if_procedure_run
 from genaipa.systems.base import Passage, Sampling, Usage, Words
 from genaipa.words import format_count
 
@@ -46,12 +46,12 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     stratified: str = ""
 
     @property
-    def short_description(self) -> str:
+    def asked_count_and_file_name(self) -> str:
         """The number of documents that are asked about, and the file's name."""
         return f"{self.asked:,} of {PurePath(self.file).name}"
 
     @property
-    def summary_sentence(self) -> str:
+    def sentence_on_corpus_and_sample_size(self) -> str:
         """The corpus's documents and texts, and how many of them are asked about, in a sentence."""
         sentence = f"{PurePath(self.file).name}: {format_count(self.documents, 'document')}"
         if duplicates := self.documents - self.texts:
@@ -133,7 +133,7 @@ class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     @property
     def question(self) -> str:
         """The question's id, the step on the way to it, in parentheses, or all coordinates in one word."""
-        return question_label(self.coordinates)
+        return question_id_or_all_coordinates(self.coordinates)
 
     @property
     def repetition(self) -> int:
@@ -281,7 +281,7 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
         """Answers that are there."""
         return self.answered + self.refused + self.truncated
 
-    def add(self, addend: Totals) -> Totals:
+    def sum_with(self, addend: Totals) -> Totals:
         """Return the counts of both together."""
         counts = ("planned", "answered", "refused", "truncated", "failed", "seconds", "bytes")
         costs = [cost for cost in (self.cost, addend.cost) if cost is not None]
@@ -312,7 +312,7 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
         return 1 <= self.index <= self.number <= MOST_SLICES and bool(clean_folder_name(self.study))
 
     @property
-    def label(self) -> str:
+    def label_in_words(self) -> str:
         """The slice in words: `slice 3 of 16`."""
         return f"slice {self.index} of {self.number}"
 
@@ -363,12 +363,12 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     def documents_description(self) -> str:
         """The names of the documents, or how many they are, and their corpus."""
         if self.slice and self.corpus:
-            return f"{len(self.documents):,} of {PurePath(self.corpus.file).name}, {self.slice.label}"
-        return self.corpus.short_description if self.corpus else ", ".join(self.documents)
+            return f"{len(self.documents):,} of {PurePath(self.corpus.file).name}, {self.slice.label_in_words}"
+        return self.corpus.asked_count_and_file_name if self.corpus else ", ".join(self.documents)
 
     def describe_inconsistency(self) -> str:
         """Return the reason why the parts of the manifest do not fit each other; empty if they do."""
-        spec, plan = self.spec, find_procedure_plan(self.spec)
+        spec, plan = self.spec, get_plan_if_procedure_run(self.spec)
         documents, questions = (plan.documents, plan.questions) if plan else ((), {})
         lost = [f"document '{name}'" for name in documents if name not in self.documents]
         lost += [f"questions about '{name}'" for name in documents if name not in questions]
@@ -378,7 +378,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         if lost:
             return f"it lacks the {lost[0]}"
         if self.slice and not self.slice.is_valid:
-            return f"it claims to be {self.slice.label} of '{clip(self.slice.study)}'"
+            return f"it claims to be {self.slice.label_in_words} of '{clip(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
             return f"it has {spec.repetitions:.3g} repetitions"
         for order_key in self.orders:
@@ -395,7 +395,7 @@ def record_key(system: str, task: str, coordinates: Mapping[str, str]) -> str:
     return f"{system}|{values}" if task == DEFAULT else f"{system}|{task}|{values}"
 
 
-def question_label(coordinates: Mapping[str, str]) -> str:
+def question_id_or_all_coordinates(coordinates: Mapping[str, str]) -> str:
     """Return what is asked in one word or in parentheses: a question's id, a step, or all coordinates."""
     return coordinates.get("question") or "/".join("-".join(value.split()) for value in coordinates.values())
 

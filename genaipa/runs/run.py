@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
 from genaipa.files.html import format_one_line_repr, html_table, make_data_frame
-from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.selection import find_run, find_run_or_study, list_run_folders
+from genaipa.runs.procedure import get_plan_if_procedure_run
+from genaipa.runs.selection import find_run, find_run_or_study, list_run_folders_oldest_first
 from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, read_study_status_and_tally
 from genaipa.workspace import find_workspace, list_names
 
@@ -113,7 +113,7 @@ class Run:
         Needs pandas: a MissingPackageError where it isn't installed.
         """
         plan, records = (
-            find_procedure_plan(self._source.as_folders[0].manifest().spec),
+            get_plan_if_procedure_run(self._source.as_folders[0].manifest().spec),
             self._latest_records_with_folder_names(),
         )
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
@@ -177,7 +177,7 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     [<Run ...-demo: complete, 192 of 192 answers>]
     """
     run_workspace = find_workspace(workspace)
-    folders = list_run_folders(run_workspace)
+    folders = list_run_folders_oldest_first(run_workspace)
     studies = map_slices_to_studies(folders)
     sources = (studies.get(folder.name, folder) for folder in folders)
     return [Run(run_workspace, source) for source in {source.name: source for source in sources}.values()]

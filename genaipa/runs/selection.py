@@ -14,15 +14,15 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError, closest, name_suggestion
 from genaipa.files.names import clean_folder_name
 from genaipa.files.text import sha256_of
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.policies.corpus import FACTS
 from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import is_imported
+from genaipa.runs.imported import is_imported_published_study
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
 from genaipa.runs.slices import SlicedStudy, group_slices_by_study_name, map_slices_to_studies
-from genaipa.systems.provider import find_provider, match_system_name
-from genaipa.systems.published import map_systems_to_dataset_names
+from genaipa.systems.provider import find_provider, match_system_name_or_empty
+from genaipa.systems.published import map_recorded_systems_to_dataset_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ def apply_filters(sources: list[Source], filters: Filters | None) -> list[Source
     """Return these runs as far as the filters take them; the errors of `select_sources`."""
     if not filters or not sources:
         return sources
-    filters = filters.resolve([(source.folder, source.manifest) for source in sources])
+    filters = filters.resolve_short_names([(source.folder, source.manifest) for source in sources])
     selected = []
     for source in sources:
         wanted = filters.select_systems(source.folder, source.manifest)
@@ -90,9 +90,9 @@ def find_sources_by_name(workspace: Workspace, name: str) -> list[Source]:
 def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     """Return the named runs, each once: a name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
-    A system may be called by its short name (`match_system_name`) and a run by a part of its name, or `latest`. Without
-    a name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked are meant
-    only by their own names.
+    A system may be called by its short name (`match_system_name_or_empty`) and a run by a part of its name, or
+    `latest`. Without a name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was
+    asked are meant only by their own names.
 
     Of a published study's system these are the study's own, and not those in which it was asked again.
     A UsageError or RunError for a name that means nothing, or several systems; a run whose manifest is damaged is an
@@ -127,12 +127,12 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
 
     The errors of `find_sources_by_names`.
     """
-    whole = name == "latest" or _find_run_path(workspace, name) is not None
+    whole = name == "latest" or _find_run_path_by_whole_name(workspace, name) is not None
     runs = [] if whole else _list_scorable_runs(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
-    system = match_system_name(name, systems)
+    system = match_system_name_or_empty(name, systems)
     if not system and "/" in name:
-        system = match_system_name(name, systems, models_by_system(run.folder.manifest() for run in runs))
+        system = match_system_name_or_empty(name, systems, models_by_system(run.folder.manifest() for run in runs))
     if system:
         return ResolvedName(
             system,
@@ -141,8 +141,8 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
             ),
         )
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
-    if recorded and not any(is_imported(run.folder) for run in runs):
-        study = map_systems_to_dataset_names().get(name, "NAME")
+    if recorded and not any(is_imported_published_study(run.folder) for run in runs):
+        study = map_recorded_systems_to_dataset_names().get(name, "NAME")
         raise UsageError(
             f"there is no run with {name} here; import the published study with: genaipa get {study} --runs"
         )
@@ -165,20 +165,20 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
     if not end:
         return ResolvedName(source.name, [_RunWithSystems(folder, run_systems) for folder in source.as_folders])
     models = models_by_system(folder.manifest() for folder in source.as_folders[:1])
-    if not (system := match_system_name(end, run_systems, models)):
+    if not (system := match_system_name_or_empty(end, run_systems, models)):
         raise unknown if misspelt else UnknownNameError(f"system of the run {source.name}", end, run_systems)
     return ResolvedName(f"{source.name}:{system}", [_RunWithSystems(folder, (system,)) for folder in source.as_folders])
 
 
 def _list_scorable_runs(workspace: Workspace) -> list[_RunWithSystems]:
     """Return the runs whose answers can be scored; damaged ones, and slices that only bear a study's name, left out."""
-    folders = list_run_folders(workspace)
+    folders = list_run_folders_oldest_first(workspace)
     foreign = {run.name for study in group_slices_by_study_name(folders).values() for run, _ in study.foreign}
     runs = _pair_folders_with_readable_manifests(folder for folder in folders if folder.name not in foreign)
     return [
         _RunWithSystems(run, manifest.spec.systems)
         for run, manifest in runs
-        if not find_kind(manifest.spec.kind).on_answers
+        if not find_kind_or_placeholder(manifest.spec.kind).on_answers
     ]
 
 
@@ -198,7 +198,7 @@ def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_RunWithSystem
 def select_run_folders(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[RunFolder]:
     """List the folders of the runs that `select_sources` finds; without names and filters damaged ones, too."""
     if not (names or filters):
-        return list_run_folders(workspace)
+        return list_run_folders_oldest_first(workspace)
     return [source.folder for source in select_sources(workspace, names, filters)]
 
 
@@ -207,8 +207,8 @@ def _drop_reruns_of_published_studies(runs: list[_RunWithSystems]) -> list[_RunW
 
     Such a run repeats answers that are counted already; by its own name it is reported as any other.
     """
-    imported = {name for run in runs if is_imported(run.folder) for name in run.systems}
-    return [run for run in runs if is_imported(run.folder) or not set(run.systems) <= imported]
+    imported = {name for run in runs if is_imported_published_study(run.folder) for name in run.systems}
+    return [run for run in runs if is_imported_published_study(run.folder) or not set(run.systems) <= imported]
 
 
 def _pair_folders_with_readable_manifests(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
@@ -226,7 +226,7 @@ def is_run(path: Path) -> bool:
     return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
 
 
-def list_run_folders(workspace: Workspace) -> list[RunFolder]:
+def list_run_folders_oldest_first(workspace: Workspace) -> list[RunFolder]:
     """Return the runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
     return _list_folders(workspace.runs)
 
@@ -240,7 +240,7 @@ def _list_folders(runs: Path) -> list[RunFolder]:
 
 def find_sliced_study(workspace: Workspace, study: str) -> SlicedStudy | None:
     """Find the slices of the study of that name; None if there are none."""
-    return group_slices_by_study_name(list_run_folders(workspace)).get(study)
+    return group_slices_by_study_name(list_run_folders_oldest_first(workspace)).get(study)
 
 
 def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
@@ -255,11 +255,11 @@ def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
 def describe_study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
     """Return sentences on what is lost of the studies of these slices, and on runs that only bear a study's name."""
     names = dict.fromkeys(part.study for part in slices if part is not None)
-    studies = group_slices_by_study_name(list_run_folders(workspace)) if names else {}
+    studies = group_slices_by_study_name(list_run_folders_oldest_first(workspace)) if names else {}
     return [problem for name in names if name in studies for problem in studies[name].problems]
 
 
-def _find_run_path(workspace: Workspace, name: str) -> Path | None:
+def _find_run_path_by_whole_name(workspace: Workspace, name: str) -> Path | None:
     """Return the folder of a run that is named whole, or by a path; None if there is none."""
     return next((path for path in (workspace.home / name, workspace.runs / name) if is_run(path)), None)
 
@@ -281,9 +281,9 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
     `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones. A slice is meant
     by its own name, and its study by the name of all.
     """
-    if path := _find_run_path(workspace, name):
+    if path := _find_run_path_by_whole_name(workspace, name):
         return RunFolder(path)
-    runs = list_run_folders(workspace)
+    runs = list_run_folders_oldest_first(workspace)
     study_of = map_slices_to_studies(runs)
     studies = {study.name: study for study in study_of.values()}
     if name == "latest" and runs:
@@ -357,7 +357,7 @@ def find_occasions_of_most_repeated_plan(sources: Iterable[Source]) -> dict[str,
     """
     runs_by_day: dict[tuple[str, str], dict[str, list[str]]] = {}
     sources = list(sources)
-    studies = _map_complete_studies_to_days(sources)
+    studies = _map_complete_study_names_to_days(sources)
     for source in sources:
         manifest, part = source.manifest, source.manifest.slice
         if manifest.status != "complete" or not manifest.created or (part and part.study not in studies):
@@ -382,7 +382,7 @@ def _plan_digest(manifest: Manifest) -> str:
     return sha256_of(repr((spec, digests.prompts, digests.documents, digests.questions)))
 
 
-def _map_complete_studies_to_days(sources: Iterable[Source]) -> dict[str, str]:
+def _map_complete_study_names_to_days(sources: Iterable[Source]) -> dict[str, str]:
     """Return study → the day of its first slice, of studies whose slices are all among these and complete."""
     slices: dict[str, dict[int, Manifest]] = {}
     for source in sources:

@@ -75,7 +75,7 @@ class SlicedStudy:
         return list(self.slices.values())
 
     @property
-    def spending_cap(self) -> float | None:
+    def highest_spending_cap_of_slices(self) -> float | None:
         """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
         caps = [
             head.slice.cap

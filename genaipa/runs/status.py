@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.procedure import find_procedure_plan, tally_row_name
+from genaipa.runs.procedure import get_plan_if_procedure_run, initialization_or_task_name
 from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
-from genaipa.systems.thoughts import has_thought_marks
+from genaipa.systems.thoughts import begins_with_thought_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sized
@@ -163,9 +163,9 @@ class Tally:
 
     def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned_without_orders: int = 0) -> None:
         """Set how many answers are wanted in each row: by the orders of questions, else `planned_without_orders`."""
-        rows, plan = {spec.task: planned_without_orders}, find_procedure_plan(spec)
+        rows, plan = {spec.task: planned_without_orders}, get_plan_if_procedure_run(spec)
         if plan is not None:
-            answers_per_row = plan.answers_per_question * sum(map(len, orders.values()))
+            answers_per_row = plan.answers_per_question_and_repetition * sum(map(len, orders.values()))
             rows = dict.fromkeys(plan.initializations, answers_per_row)
         for system in spec.systems:
             for row, number in rows.items():
@@ -173,7 +173,7 @@ class Tally:
 
     def add(self, record: CountedRecord | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.get_or_add_row(record.system, tally_row_name(record.task, record.coordinates))
+        row = self.get_or_add_row(record.system, initialization_or_task_name(record.task, record.coordinates))
         row.add_spending(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":
@@ -183,7 +183,7 @@ class Tally:
         else:
             row.failed_steps += (record.status == "failed") - (previous == "failed")
         row.prompt_cut += record.prompt_cut
-        row.thoughts_in_text += bool(record.thoughts) and has_thought_marks(record.thoughts)
+        row.thoughts_in_text += bool(record.thoughts) and begins_with_thought_marks(record.thoughts)
         self.statuses[record.key] = record.status
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score

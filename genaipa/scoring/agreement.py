@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from genaipa.scoring.rubric import format_value
-from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_rater_leniency
+from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_rater_leniency_and_drift
 from genaipa.stats.reason import Reason
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class AnalystPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class AnalystLeniency:
     """An analyst's mean difference from the others' values of the same answers: above 0 is more lenient.
 
     `lenient` is that difference by metric, `overall` over all metrics. `drift` is the growth of the latter from the
@@ -97,13 +97,13 @@ class Agreement:
     answers: int
     metrics: dict[str, ScaleAgreement]
     pairs: list[AnalystPair]
-    leanings: list[Leaning]
+    leanings: list[AnalystLeniency]
 
 
 def measure_analyst_agreement(scores: Iterable[Event], rubric: Rubric) -> Agreement:
     """Measure the agreement between the analysts of these scores, leaving out all but independent scores."""
-    table = _tabulate_independent_scores(scores, rubric)
-    counts = table.count_analysts_per_value()
+    table = _tabulate_comparable_independent_scores(scores, rubric)
+    counts = table.count_analysts_by_answer_metric_value()
     return Agreement(
         answers=len(table.answers),
         metrics=_measure_agreement_by_metric(table, counts),
@@ -119,9 +119,9 @@ def measure_agreement_by_group(
 
     `group_by_answer` gives each answer's group; answers without one are left out.
     """
-    table = _tabulate_independent_scores(scores, rubric)
+    table = _tabulate_comparable_independent_scores(scores, rubric)
     counts, group = (
-        table.count_analysts_per_value(),
+        table.count_analysts_by_answer_metric_value(),
         np.array([group_by_answer.get(answer, "") for answer in table.answers], dtype=np.str_),
     )
     by_group = {str(name): counts[group == name] for name in np.unique(group) if name}
@@ -147,12 +147,12 @@ class _ValueTable:
     ranks: NDArray[np.int8]
     order: NDArray[np.int64]
 
-    def count_analysts_per_value(self) -> NDArray[np.int64]:
+    def count_analysts_by_answer_metric_value(self) -> NDArray[np.int64]:
         """Return the number of analysts who gave each value: answers, metrics, values."""
         return np.stack([(self.ranks == rank).sum(axis=1) for rank in range(len(self.scale))], axis=-1)
 
 
-def _tabulate_independent_scores(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
+def _tabulate_comparable_independent_scores(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
     independent = (
         event for event in scores if event.kind == "score" and event.values is not None and event.independent
     )
@@ -193,15 +193,15 @@ def _compare_analyst_pairs(table: _ValueTable) -> list[AnalystPair]:
     return sorted(compared, key=lambda pair: (-pair.difference, pair.analysts))
 
 
-def _measure_analyst_leniency(table: _ValueTable, value_counts: NDArray[np.int64]) -> list[Leaning]:
+def _measure_analyst_leniency(table: _ValueTable, value_counts: NDArray[np.int64]) -> list[AnalystLeniency]:
     """Measure the leniency of every analyst who has an answer in common with another, the most lenient first."""
     leanings = []
     for column, analyst in enumerate(table.analysts):
         rows = np.flatnonzero(table.ranks[:, column, 0] >= 0)
         if len(rows):
             rows = rows[table.order[rows, column].argsort()]
-            leniency = measure_rater_leniency(table.ranks[rows, column], value_counts[rows], table.scale)
+            leniency = measure_rater_leniency_and_drift(table.ranks[rows, column], value_counts[rows], table.scale)
             lenient = dict(zip(table.metrics, leniency.by_metric.tolist(), strict=True))
             drift = None if isnan(leniency.drift) else leniency.drift
-            leanings.append(Leaning(analyst, len(rows), lenient, float(leniency.by_metric.mean()), drift))
+            leanings.append(AnalystLeniency(analyst, len(rows), lenient, float(leniency.by_metric.mean()), drift))
     return sorted(leanings, key=lambda leaning: (-leaning.overall, leaning.analyst))

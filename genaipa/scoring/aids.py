@@ -43,12 +43,12 @@ OWN: dict[str, Aid] = {
 """The desk's own aids, by the names of their fields in `assignment.ScoringPlan`."""
 
 
-def load_aids() -> dict[str, Aid]:
+def load_built_in_and_plugin_aids() -> dict[str, Aid]:
     """Return the aids of the desk and of the installed packages, by name."""
     return {**load_entry_points_of_type(GROUP, Aid), **OWN}
 
 
-def list_own_aids_in_plan(plan: ScoringPlan) -> tuple[str, ...]:
+def list_built_in_aids_in_plan(plan: ScoringPlan) -> tuple[str, ...]:
     """Name the desk's own aids that a study's plan has on."""
     return tuple(name for name in OWN if getattr(plan, name))
 

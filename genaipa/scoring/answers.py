@@ -25,11 +25,11 @@ from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.journal import AnswerFollower
-from genaipa.runs.procedure import read_coordinates, require_procedure_plan
+from genaipa.runs.procedure import assert_procedure_run_and_get_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
-from genaipa.runs.selection import describe_study_problems, list_run_folders
+from genaipa.runs.selection import describe_study_problems, list_run_folders_oldest_first
 from genaipa.scoring.evidence.asked import QuestionWordings
-from genaipa.scoring.evidence.doubts import describe_wrong_citation
+from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
 from genaipa.scoring.masking import list_names_revealing_system, mask_names, sort_longest_first
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class PooledAnswer:
         return self.occurrences[0].wording
 
 
-def pair_events_with_occurrences(
+def pair_events_with_all_occurrences(
     events: Iterable[Event], answers: Mapping[str, PooledAnswer]
 ) -> Iterator[tuple[Occurrence | None, Event]]:
     """Yield each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
@@ -189,7 +189,7 @@ class _RunAnswers:
         self._file = AnswerFollower(folder)
         self._changed = False
 
-    def detect_file_change(self) -> bool:
+    def poll_file_and_restart_if_rewritten(self) -> bool:
         """Tell whether the file has changed since the last call; quick where it has not."""
         self._changed = self._file.has_changed_since_last_call()
         if self._changed and not self._file.is_last_line_in_place():
@@ -230,7 +230,7 @@ class _RunAnswers:
         """Whether the answer is one of the wanted ones."""
         return self._source is None or self._source.includes_record(record)
 
-    def can_read_document(self, document: str) -> bool:
+    def can_read_document_or_note_problem(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
         if document not in self.documents:
             self.documents[document] = True
@@ -243,15 +243,15 @@ class _RunAnswers:
 
     def describe_annotation_doubts(self, document: str, question: str) -> str:
         """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
-        annotated, part_set = self.inputs.annotated_answer_and_part_set(document, question)
+        annotated, part_set = self.inputs.annotated_answer_and_part_set_name(document, question)
         if annotated is None:
             return ""
-        right, _ = self.inputs.annotated_answer_and_part_set(document, question, corrected=True)
+        right, _ = self.inputs.annotated_answer_and_part_set_name(document, question, corrected=True)
         wrong = self._wrong_annotations.get(f"{document}|{question}")
         doubts = (
             describe_correction(annotated, right) if right else "",
             wrong.reason if wrong else "",
-            describe_wrong_citation(annotated, self.inputs.document(document), part_set),
+            describe_doubtful_annotated_citation(annotated, self.inputs.document(document), part_set),
         )
         return " ".join(dict.fromkeys(filter(None, doubts)))
 
@@ -292,7 +292,7 @@ class Pool:
         self.answers: dict[str, PooledAnswer] = {}
         self.arrivals: list[str] = []
         self.generation = 0
-        self.authors = Authors([*list_run_folders(workspace), *folders])
+        self.authors = Authors([*list_run_folders_oldest_first(workspace), *folders])
         self._runs: dict[str, _RunAnswers] = {}
         self._unusable_runs: list[str] = []
         self._unreadable: dict[str, str] = {}
@@ -343,7 +343,7 @@ class Pool:
         return [*self._lost, *self._unusable_runs, *self._unreadable.values(), *run_problems]
 
     @property
-    def problems_for_blind_analysts(self) -> list[str]:
+    def problems_without_run_details(self) -> list[str]:
         """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
         unreadable = list(self._unreadable.values())
         count = len(self.problems) - len(unreadable) - len(self._lost)
@@ -355,7 +355,7 @@ class Pool:
     def read_new_answers(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""
         with self._lock:
-            changed = [run for run in self._runs.values() if run.detect_file_change()]
+            changed = [run for run in self._runs.values() if run.poll_file_and_restart_if_rewritten()]
             if changed:
                 # An answer's author is on disk before it.
                 self.authors.read_new_authorships()
@@ -376,7 +376,11 @@ class Pool:
                 if replaced_digest is not None:
                     self._remove_occurrence(run.folder.name, line.key, replaced_digest)
                 run.excluded_answers.pop(line.key, None)
-                if line.status == "failed" or line.reply is None or not run.can_read_document(line.document):
+                if (
+                    line.status == "failed"
+                    or line.reply is None
+                    or not run.can_read_document_or_note_problem(line.document)
+                ):
                     continue
                 if line.key in run.excluded_keys:
                     run.excluded_answers[line.key] = line.digest
@@ -446,7 +450,7 @@ class Pool:
     def _build_case(self, answer: PooledAnswer, occurrence: Occurrence) -> Case:
         run = self._runs[occurrence.run]
         record = run.load_record(occurrence, answer.digest)
-        annotated, part_set = run.inputs.annotated_answer_and_part_set(record.document, record.question)
+        annotated, part_set = run.inputs.annotated_answer_and_part_set_name(record.document, record.question)
         question, question_set = (
             run.inputs.question(record.document, record.question),
             run.inputs.questions(record.document),
@@ -459,10 +463,10 @@ class Pool:
             document=run.inputs.document(record.document),
             annotated=annotated,
             part_set=part_set,
-            parts=run.inputs.document_part_spans(record),
-            names=self._collect_system_names(answer, record),
+            parts=run.inputs.spans_of_document_parts_given(record),
+            names=self._collect_names_to_mask(answer, record),
             summarised=read_coordinates(record).initialization.startswith("summary"),
-            questions=require_procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
+            questions=assert_procedure_run_and_get_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             cites_passages=any(passage.cited for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
@@ -489,10 +493,10 @@ class Pool:
         first = run.load_record(occurrence, record.after)
         document = run.inputs.document(first.document)
         visible = f"{document.text}\n{document.company}\n{first.asked}"
-        names = self._collect_system_names(answer, record)
+        names = self._collect_names_to_mask(answer, record)
         return Exchange(run.inputs.question_in_wording_of_set(first), mask_names(first.reply or "", names, visible))
 
-    def _collect_system_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
+    def _collect_names_to_mask(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
         """Return the names of every system that gave this answer, longest first."""
         names = set[str]()
         for name, system in {(o.run, o.system) for o in answer.occurrences}:

@@ -23,7 +23,7 @@ import msgspec
 
 from genaipa.runs.experiments import classify_experiment
 from genaipa.scoring.events import MEAN, Order
-from genaipa.scoring.waves import short_digest
+from genaipa.scoring.waves import digest_prefix_used_in_waves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -46,10 +46,10 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
-    analysts are asked to score, by the beginnings of their digests (`Waves.all_answers_in_wave`); None asks for all.
-    `nearest`, `evidence` and `suggestions` are the desk's own aids (`aids.OWN`), and with `points` analysts tick the
-    points of annotated answers; what proposes a value is off unless a study asks for it. `assign` pairs an analyst with
-    the documents, experiments and systems whose answers they are asked to score.
+    analysts are asked to score, by the beginnings of their digests (`Waves.all_wave_digest_prefixes`); None asks for
+    all. `nearest`, `evidence` and `suggestions` are the desk's own aids (`aids.OWN`), and with `points` analysts tick
+    the points of annotated answers; what proposes a value is off unless a study asks for it. `assign` pairs an analyst
+    with the documents, experiments and systems whose answers they are asked to score.
     """
 
     per_answer: float = 1.2
@@ -79,7 +79,7 @@ class Dispute:
     """The word that the mean of the scores stands."""
 
     @property
-    def settlement(self) -> Event | None:
+    def adjudication_or_mean_acceptance(self) -> Event | None:
         """The adjudication or, without one, the word that the mean stands."""
         return self.adjudication or self.mean_acceptance
 
@@ -101,7 +101,7 @@ class History:
     calibrated: int
 
 
-class Coverage:
+class ScoreCoverage:
     """The scores that a pool's answers have and need, as of the last `count_new_answers_and_scores`.
 
     Reference analysts' are apart.
@@ -152,12 +152,12 @@ class Coverage:
         new_events = self._current.events(self._events_read)
         self._events_read += len(new_events)
         for event in new_events:
-            if (event.changes_scores or event.kind == MEAN) and event.answer in self._wanted:
+            if (event.is_score_adjudication_or_undo or event.kind == MEAN) and event.answer in self._wanted:
                 scores = self._current.scores_by_analyst(event.answer)
                 if event.analyst not in scores:
                     self.scored[event.analyst].discard(event.answer)
                 self._histories.pop(event.analyst, None)
-                self._update_score_counts(event.answer, scores)
+                self._update_answer_counts_and_dispute(event.answer, scores)
 
     def _add_answers(self, digests: list[str]) -> None:
         new = {digest for digest in digests if digest in self._pool.answers and digest not in self._wanted}
@@ -178,9 +178,9 @@ class Coverage:
                 scored[score.answer][score.analyst] = score
         self._histories.clear()
         for digest, scores in scored.items():
-            self._update_score_counts(digest, scores)
+            self._update_answer_counts_and_dispute(digest, scores)
 
-    def _update_score_counts(self, digest: str, score_by_analyst: dict[str, Event]) -> None:
+    def _update_answer_counts_and_dispute(self, digest: str, score_by_analyst: dict[str, Event]) -> None:
         """Count an answer's current scores (analyst → score) in place of its earlier ones."""
         for analyst in score_by_analyst:
             self.scored[analyst].add(digest)
@@ -197,11 +197,13 @@ class Coverage:
             (self.scored_once.add if len(counted) == 1 else self.scored_once.discard)(digest)
             (self.scored_twice.add if len(counted) > 1 else self.scored_twice.discard)(digest)
         (self.outside_wave.discard if wanted or counted else self.outside_wave.add)(digest)
-        differences = _measure_value_ranges_by_metric([score.values for score in counted.values() if score.values])
+        differences = _value_ranges_or_none_if_scores_agree(
+            [score.values for score in counted.values() if score.values]
+        )
         if differences:
             settled = (
                 self._current.find_latest_adjudication(digest),
-                self._current.find_latest_mean_acceptance(digest),
+                self._current.find_mean_acceptance_after_all_scores(digest),
             )
             self.disputes[digest] = Dispute(digest, counted, differences, *settled)
         else:
@@ -214,7 +216,7 @@ class Coverage:
             theirs = self._open_by_analyst[name.casefold()]
             (theirs.add if is_open and answer and _belongs_to_assignment(answer, about) else theirs.discard)(digest)
 
-    def history(self, analyst: str) -> History:
+    def scoring_history(self, analyst: str) -> History:
         """Return an analyst's current scores of these answers."""
         history = self._histories.get(analyst)
         if history is None:
@@ -240,9 +242,9 @@ class Coverage:
 
         What is hidden from them must not depend on it: the answers that are hidden would tell what they score.
         """
-        return self.list_requested_answers(analyst) if analyst in self._plan.reference else self.open
+        return self.list_assigned_open_answers(analyst) if analyst in self._plan.reference else self.open
 
-    def list_requested_answers(self, analyst: str) -> set[str]:
+    def list_assigned_open_answers(self, analyst: str) -> set[str]:
         """Return the answers that this analyst is asked to score, scored ones included.
 
         A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
@@ -252,7 +254,7 @@ class Coverage:
         return self.requested - (self.disputes.keys() - self.open)
 
 
-class Orders:
+class ScoringOrders:
     """Each analyst's order of work: all that is in a row together, the rows and what is in them shuffled.
 
     It is put in order row by row as it is walked through: the whole order of 100,000 takes a good part of a second.
@@ -332,11 +334,11 @@ class Orders:
         return lambda text: hashlib.blake2b(f"{prefix}{text}".encode(), digest_size=8).digest()
 
 
-def _belongs_to_assignment(answer: PooledAnswer, assigned_names: Collection[str]) -> bool:
+def _belongs_to_assignment(answer: PooledAnswer, documents_systems_or_experiments: Collection[str]) -> bool:
     """Whether one of these documents, experiments and systems is an answer's, at one of its places."""
     return any(
         not {at.document, at.system, classify_experiment(answer.kind, at.initialization, at.wording)}.isdisjoint(
-            assigned_names
+            documents_systems_or_experiments
         )
         for at in answer.occurrences
     )
@@ -344,7 +346,7 @@ def _belongs_to_assignment(answer: PooledAnswer, assigned_names: Collection[str]
 
 def is_score_requested(plan: ScoringPlan, digest: str) -> bool:
     """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
-    return plan.wave is None or short_digest(digest) in plan.wave
+    return plan.wave is None or digest_prefix_used_in_waves(digest) in plan.wave
 
 
 def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
@@ -356,7 +358,7 @@ def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
     return int(everyone) + (int.from_bytes(chance) < sample * 2**64)
 
 
-def _measure_value_ranges_by_metric(scores: list[Values]) -> dict[str, float] | None:
+def _value_ranges_or_none_if_scores_agree(scores: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None if all are the same."""
     if all(values == scores[0] for values in scores):
         return None
@@ -370,7 +372,7 @@ _CANDIDATES = 3 * EARLY
 """Answers that are spread: more than are needed, since some are skipped, or asked of a few analysts alone."""
 
 
-class EarlyAnswers:
+class EarlyDoubleScoring:
     """The early answers of a pool: which ones, worked out again when answers arrive."""
 
     def __init__(self, pool: Pool, plan: ScoringPlan) -> None:
@@ -378,7 +380,7 @@ class EarlyAnswers:
         self._as_of = (-1, -1)
         self._spread: list[str] = []
 
-    def walk_open_early_answers(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
+    def walk_open_answers(self, coverage: ScoreCoverage, is_open: Callable[[str], bool]) -> Iterator[str]:
         """Yield the early answers that are open to an analyst, in the order in which they come: document by document.
 
         Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those

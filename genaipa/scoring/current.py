@@ -79,7 +79,7 @@ class CurrentScores:
         with self._lock:
             return self._log[start:]
 
-    def objection_events(self) -> list[Event]:
+    def list_objections_undos_and_rulings(self) -> list[Event]:
         """Return the objections to annotated answers with their undos and rulings, in the log's order."""
         with self._lock:
             return list(self._objections.values())
@@ -109,12 +109,12 @@ class CurrentScores:
                 default=None,
             )
 
-    def adjudications(self) -> list[Event]:
+    def list_adjudications_of_every_adjudicator(self) -> list[Event]:
         """Return all adjudications in effect, adjudicator by adjudicator."""
         with self._lock:
-            return self._kinds["adjudication"].all_events()
+            return self._kinds["adjudication"].latest_events_of_all_analysts()
 
-    def find_latest_mean_acceptance(self, answer: str) -> Event | None:
+    def find_mean_acceptance_after_all_scores(self, answer: str) -> Event | None:
         """Return the latest word that the mean of an answer's scores stands; None if any of them was given after it."""
         with self._lock:
             scores = self._kinds["human"].latest_event_by_analyst(answer).values()
@@ -135,7 +135,7 @@ class CurrentScores:
     def latest_send_back_by_answer(self) -> dict[str, Event]:
         """Answer → the latest word in effect by which it was sent back, the earliest first."""
         with self._lock:
-            latest = sorted(self._kinds[SEND_BACK].all_events(), key=self.event_number)
+            latest = sorted(self._kinds[SEND_BACK].latest_events_of_all_analysts(), key=self.event_number)
         return {event.answer: event for event in latest}
 
     def analysts_yet_to_rescore(self, answer: str) -> list[str]:
@@ -145,7 +145,7 @@ class CurrentScores:
         """
         word, settled = (
             self.latest_send_back(answer),
-            self.find_latest_adjudication(answer) or self.find_latest_mean_acceptance(answer),
+            self.find_latest_adjudication(answer) or self.find_mean_acceptance_after_all_scores(answer),
         )
         if word is None or (settled and self.event_number(settled) > self.event_number(word)):
             return []
@@ -199,7 +199,7 @@ class CurrentScores:
     def all_scores(self, scorer: Scorer = "human") -> list[Event]:
         """Return all current scores, analyst by analyst, the oldest of each first."""
         with self._lock:
-            return self._kinds[scorer].all_events()
+            return self._kinds[scorer].latest_events_of_all_analysts()
 
     def independent_human_scores(self) -> list[Event]:
         """Return people's scores as they were before they saw others', see `independent_human_scores`."""
@@ -286,6 +286,6 @@ class _EffectiveEvents:
     def analysts(self) -> list[str]:
         return sorted(analyst for analyst, answers in self._latest.items() if answers)
 
-    def all_events(self) -> list[Event]:
+    def latest_events_of_all_analysts(self) -> list[Event]:
         """Return the events analyst by analyst, the oldest of each first."""
         return [event for analyst in self.analysts() for event in self._latest[analyst].values()]

@@ -54,7 +54,7 @@ def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Eng
         raise MissingPackageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
     path = sqlite_path(url)
     if path is None:
-        return _connect_postgresql(url)
+        return _connect_and_name_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
         raise DataError(path, f"is an empty file, not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
     if read_only and _is_read_only(path):
@@ -119,14 +119,14 @@ def _create_or_connect_sqlite(path: Path) -> Engine:
 
     @sqlalchemy.event.listens_for(engine, "connect")
     def _(connection: Any, _record: Any) -> None:
-        _enable_write_ahead(connection)
+        _enable_write_ahead_retrying_if_locked(connection)
         # A commit is on disk when it returns, even if the power fails then.
         connection.execute("PRAGMA synchronous = FULL")
 
     return engine
 
 
-def _enable_write_ahead(connection: sqlite3.Connection) -> None:
+def _enable_write_ahead_retrying_if_locked(connection: sqlite3.Connection) -> None:
     """Let readers and a writer work side by side.
 
     The first to open a new file changes it for good; SQLite does not wait with this change for others who open it.
@@ -143,7 +143,7 @@ def _enable_write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _connect_postgresql(url: str) -> tuple[Engine, str]:
+def _connect_and_name_postgresql(url: str) -> tuple[Engine, str]:
     """Return an engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
     import sqlalchemy.exc
 
@@ -317,7 +317,7 @@ def schema_version(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT version FROM score_schema").scalar_one())
 
 
-def migrate_schema(connection: Connection, steps: Sequence[Step] = SCHEMA_STEPS) -> None:
+def apply_missing_schema_steps(connection: Connection, steps: Sequence[Step] = SCHEMA_STEPS) -> None:
     """Take the steps that the database has not taken yet, in the caller's transaction: all of them or none."""
     import sqlalchemy
 

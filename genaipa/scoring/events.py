@@ -93,8 +93,8 @@ class ScreenContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     `nearest` are the document's sentences beneath the answer's, `grey` words that the answer before had, too.
     `evidence` and `suggestion` are the metrics at which there was some, `withheld` the values that would have been
-    suggested, by metric. `aids` are the desk's aids for this answer (`aids.load_aids`), each with whether it was shown,
-    or withheld by chance; it is empty in scores of before this was drawn.
+    suggested, by metric. `aids` are the desk's aids for this answer (`aids.load_built_in_and_plugin_aids`), each with
+    whether it was shown, or withheld by chance; it is empty in scores of before this was drawn.
     """
 
     nearest: bool = False
@@ -150,7 +150,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     annotation: Objection | Ruling | Pin | None = None
 
     @property
-    def changes_scores(self) -> bool:
+    def is_score_adjudication_or_undo(self) -> bool:
         """Whether it gives or withdraws values (an undo perhaps a skip or an objection only)."""
         return self.kind in (*VALUED, "undo")
 

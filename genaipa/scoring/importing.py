@@ -32,7 +32,7 @@ from genaipa.scoring.tables import (
     DIGEST,
     SHEET_COLUMNS,
     ReadTable,
-    has_metric_values,
+    has_any_metric_value,
     parse_score_event_and_problems,
     read_table,
     require_utc_time,
@@ -97,14 +97,14 @@ def import_scores_from_sources(
     for source in sources:
         reader.read_source(source)
     remedy = "" if unknown_answers else "; --unknown-answers imports it anyway"
-    result = store_read_events(
+    result = store_events_unless_any_problem(
         store, reader.events, known_answers, authors, reader.problems, unknown_answers=unknown_answers, remedy=remedy
     )
     result.unscored = reader.unscored
     return result
 
 
-def store_read_events(
+def store_events_unless_any_problem(
     store: Store,
     read_events: Iterable[ReadEvent],
     known_answers: Collection[str],
@@ -124,7 +124,7 @@ def store_read_events(
     for read_event in read_events:
         sorter.sort_event_or_note_problem(read_event)
     all_problems = [*problems, *sorter.problems]
-    added = store.append(sorter.new) if sorter.new and not all_problems else 0
+    added = store.append_new_events(sorter.new) if sorter.new and not all_problems else 0
     return ImportedScores(added, sorter.known, 0, sorter.replaced, all_problems)
 
 
@@ -166,7 +166,7 @@ class _EventSorter:
         elif (
             problem := self._find_id_conflict(read_event)
             or self._find_answer_problem(read_event)
-            or self._find_author_problem(event)
+            or self._find_self_scoring_problem(event)
             or self._find_undo_problem(event)
         ):
             self.problems.append(str(DataError(read_event.path, problem, read_event.entry)))
@@ -195,7 +195,7 @@ class _EventSorter:
         remedy = self._remedy if read_event.has_id else ""
         return f"no run in this workspace has the answer '{answer}'{remedy}."
 
-    def _find_author_problem(self, event: Event) -> str:
+    def _find_self_scoring_problem(self, event: Event) -> str:
         if event.kind not in JUDGING or not self._authors.is_author(event.analyst, event.answer):
             return ""
         return f"{event.analyst} wrote this answer, and nobody may score an answer that they wrote; remove this score."
@@ -311,15 +311,15 @@ class ScoresReader:
             raise DataError(path, "is empty.")
 
     def _read_rows(self, table: ReadTable) -> None:
-        columns = dict(self._match_columns(table))
+        columns = dict(self._match_columns_and_note_problems(table))
         nameless, first_events = [], dict[tuple[str, ...], tuple[int, Event]]()
         for row, texts in table.rows if columns.keys() >= set(self._required_columns) else ():
             cells = {column: texts[index] for column, index in columns.items() if index < len(texts)}
             cells = dict.fromkeys(self._required_columns, "") | cells
-            if not has_metric_values(cells, self.rubric):
+            if not has_any_metric_value(cells, self.rubric):
                 self.unscored += 1
                 continue
-            scorer = self._resolve_scorer(table.path, row, cells)
+            scorer = self._resolve_analyst_name_or_note_problem(table.path, row, cells)
             event, problems = parse_score_event_and_problems(cells, scorer, self.rubric)
             for column, problem in problems:
                 self._add_problem(table.path, f"row {row}, {column}", problem)
@@ -343,7 +343,7 @@ class ScoresReader:
             row_problem = f"no analyst is named in row {rows}; name the analyst with --analyst NAME."
             self._add_problem(table.path, "analyst", row_problem)
 
-    def _match_columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
+    def _match_columns_and_note_problems(self, table: ReadTable) -> Iterator[tuple[str, int]]:
         matched: set[str] = set()
         for index, name in enumerate(table.names):
             column = self._columns_by_name.get(simplify_column_name(name))
@@ -367,7 +367,7 @@ class ScoresReader:
             if name not in matched:
                 self._add_problem(table.path, "row 1", f"the column '{name}' is missing.")
 
-    def _resolve_scorer(self, path: Path, row: int, cells: dict[str, str]) -> str:
+    def _resolve_analyst_name_or_note_problem(self, path: Path, row: int, cells: dict[str, str]) -> str:
         """Return the scorer of a row; empty if nobody is named."""
         name = cells.get("analyst", "").strip() or self.analyst
         if not name or cells.get("id", "").strip():

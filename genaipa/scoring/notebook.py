@@ -13,7 +13,7 @@ from genaipa.files.html import format_one_line_repr, html_table, make_data_frame
 from genaipa.runs.run import Runs, resolve_workspace_and_run_names
 from genaipa.runs.selection import (
     group_documents_by_column,
-    list_run_folders,
+    list_run_folders_oldest_first,
     map_repeated_runs_to_days,
     select_sources,
 )
@@ -26,11 +26,11 @@ from genaipa.scoring.tables import ReadTable
 from genaipa.scoring.waves import (
     SIZE,
     WaveStanding,
-    count_missing_wave_answers,
+    count_missing_population_answers,
+    digest_prefix_used_in_waves,
     draw_and_save_waves,
     load_waves,
     measure_wave_standings,
-    short_digest,
 )
 from genaipa.workspace import find_workspace
 
@@ -66,7 +66,7 @@ def import_scores(
     True
     """
     home = find_workspace(workspace)
-    pool = Pool(home, list_run_folders(home))
+    pool = Pool(home, list_run_folders_oldest_first(home))
     with contextlib.closing(open_store(home)) as store:
         result = import_scores_from_sources(
             store,
@@ -115,7 +115,7 @@ class RandomPart:
         return make_data_frame((group._asdict() for group in self.groups), WaveStanding._fields)
 
     @property
-    def rows(self) -> list[tuple[str, str, int, int, int, int]]:
+    def rows_by_system_and_experiment(self) -> list[tuple[str, str, int, int, int, int]]:
         """The groups as people read them, under `SAMPLE_HEAD`."""
         return [
             (group.system, group.experiment, group.answers, group.wave, group.scored, group.outside)
@@ -126,7 +126,7 @@ class RandomPart:
         return format_one_line_repr("Sample", f"{self.size:,} answers", f"{self.unscored:,} to be scored")
 
     def _repr_html_(self) -> str:
-        return html_table(" ".join(self.notes), self.rows, SAMPLE_HEAD)
+        return html_table(" ".join(self.notes), self.rows_by_system_and_experiment, SAMPLE_HEAD)
 
 
 def sample(
@@ -175,10 +175,10 @@ def sample(
         )
     groups = measure_wave_standings(waves, pool.answers.values(), scored)
     requested = set().union(
-        *(waves.wave_answers_by_group.get((group.system, group.experiment), set()) for group in groups)
+        *(waves.wave_digest_prefixes_by_group.get((group.system, group.experiment), set()) for group in groups)
     )
-    unscored = len(requested - set(map(short_digest, scored)))
-    missing = 0 if names or only else count_missing_wave_answers(waves, pool.answers)
+    unscored = len(requested - set(map(digest_prefix_used_in_waves, scored)))
+    missing = 0 if names or only else count_missing_population_answers(waves, pool.answers)
     draw_notes = [*_describe_draw(groups, waves, draw_size, len(requested), unscored)]
     if plan.sample_size == "all" and not waves:
         draw_notes = ["Nothing was drawn: the plan in desk.yaml (sample: all) asks people to score all answers."]

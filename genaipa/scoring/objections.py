@@ -48,7 +48,7 @@ class FiledObjection:
         return "withdrawn" if self.withdrawn else "open"
 
     @property
-    def correction(self) -> Correction:
+    def accepted_or_proposed_correction(self) -> Correction:
         """The right values: as they were accepted, else as the analyst gave them."""
         return (_find_correction(self.ruling) if self.ruling else None) or self.objection.correction
 
@@ -57,7 +57,7 @@ def _find_correction(ruling: Event) -> Correction | None:
     return ruling.annotation.correction if isinstance(ruling.annotation, Ruling) else None
 
 
-def collect_objections(events: Iterable[Event]) -> list[FiledObjection]:
+def collect_objections_even_withdrawn(events: Iterable[Event]) -> list[FiledObjection]:
     """Collect the objections among events of a log, in its order; other events than undos may be left out."""
     objections: dict[str, tuple[Event, Objection]] = {}
     rulings: dict[str, Event] = {}
@@ -88,7 +88,7 @@ def annotation_key(objection: Objection) -> tuple[str, str, str]:
     return objection.digest, objection.questions, objection.question
 
 
-def find_objection_of_analyst(
+def find_unwithdrawn_objection_of_analyst(
     objections: Iterable[FiledObjection], analyst: str, about_key: tuple[str, str, str]
 ) -> FiledObjection | None:
     """Return an analyst's objection to an annotated answer, which they have not withdrawn."""

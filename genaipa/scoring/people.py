@@ -151,11 +151,11 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _REFERENCE if self.listed_reference is None else self.listed_reference
 
     @property
-    def key_bindings(self) -> dict[str, str]:
+    def key_by_action(self) -> dict[str, str]:
         """Act at the desk → the key in effect."""
         return KEYS | self.keys
 
-    def select_counted_events(self, events: Iterable[Event], authors: Authors) -> Iterator[Event]:
+    def drop_scores_of_excluded_and_authors(self, events: Iterable[Event], authors: Authors) -> Iterator[Event]:
         """Yield the events without the scores, adjudications and skips of those who are left out, or are the authors.
 
         Whoever writes what a system said, too, may have scored it before.
@@ -296,7 +296,7 @@ def _find_key_binding_problems(path: Path, people: People) -> Iterator[DataError
                 path, f"'{clip(key)}' can't be a key; use a lower-case letter or one of . , / ; - + # ?", f"keys.{act}"
             )
     for act, key in people.keys.items():
-        rivals = [rival for rival, used in people.key_bindings.items() if used == key and rival != act]
+        rivals = [rival for rival, used in people.key_by_action.items() if used == key and rival != act]
         if act in KEYS and rivals and (rivals[0] not in people.keys or act < rivals[0]):
             yield DataError(path, f"'{clip(key)}' is also the key for {rivals[0]}; choose another key.", f"keys.{act}")
 

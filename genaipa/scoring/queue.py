@@ -17,7 +17,13 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, document_rank_of_each_answer
+from genaipa.scoring.assignment import (
+    EarlyDoubleScoring,
+    ScoreCoverage,
+    ScoringOrders,
+    count_wanted_scores,
+    document_rank_of_each_answer,
+)
 from genaipa.scoring.events import EXPOSURE, JUDGING, MEAN, SEND_BACK, Draft, Event, new_event_id
 
 if TYPE_CHECKING:
@@ -50,36 +56,36 @@ class ScoringProgress:
     given: int
 
 
-class Queue:
+class ScoringQueue:
     """The order of work of every analyst. Any number of threads may share it."""
 
     def __init__(self, pool: Pool, store: Store, current: CurrentScores, plan: ScoringPlan) -> None:
         self.pool, self.store, self.current, self.plan = pool, store, current, plan
-        self._coverage = Coverage(pool, current, plan)
-        self._orders = Orders(pool, plan)
-        self._early = EarlyAnswers(pool, plan)
+        self._coverage = ScoreCoverage(pool, current, plan)
+        self._orders = ScoringOrders(pool, plan)
+        self._early = EarlyDoubleScoring(pool, plan)
         self._given_early: set[tuple[str, str]] = set()
         """Analysts, and answers that came up for them out of their order."""
         self._following: dict[str, tuple[str, float]] = {}
         """Analyst → the answer after the one on their screen, and until when (seconds) it is kept for them."""
         self._lock = threading.Lock()
 
-    def prepare_orders(self) -> None:
+    def warm_up_orders_and_early_answers(self) -> None:
         """Compute what all analysts' orders rest on, so that the first of them does not wait for it."""
         self._walk_early_answers("", bool)
         self._orders.group_answers_for_ordering()
 
-    def _refresh_coverage(self) -> Coverage:
+    def _refresh_coverage(self) -> ScoreCoverage:
         with self._lock:
             self._coverage.count_new_answers_and_scores()
             return self._coverage
 
-    def history(self, analyst: str) -> History:
+    def scoring_history(self, analyst: str) -> History:
         """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
             self._coverage.count_new_answers_and_scores()
-            return self._coverage.history(analyst)
+            return self._coverage.scoring_history(analyst)
 
     # -- what comes next --
 
@@ -87,7 +93,7 @@ class Queue:
         """Return the number of analysts who are to score this answer."""
         return count_wanted_scores(self.plan, digest)
 
-    def wanted_answers_in_order(self, analyst: str) -> list[str]:
+    def answers_wanted_of_anyone_in_order(self, analyst: str) -> list[str]:
         """Return the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         return list(self._orders.walk_answers_in_order(analyst))
 
@@ -99,10 +105,10 @@ class Queue:
         order, and last the skipped ones.
         """
         reserved = self.store.reservations_by_answer()
-        promised = self._find_answers_held_for_others(analyst)
+        promised = self._answers_promised_to_other_analysts(analyst)
         # What is kept for somebody who will want it next is given where nothing else is left.
         for held in [_merge_reserved_and_promised_holders(reserved, promised), reserved] if promised else [reserved]:
-            for digest, is_theirs, all_early in self._walk_open_answers_own_flags_and_early(
+            for digest, is_theirs, all_early in self._walk_open_answers_is_own_and_all_early(
                 analyst, held, first_answer
             ):
                 if self._reserve_answer_or_allow_anyway(digest, analyst, always=is_theirs):
@@ -110,18 +116,18 @@ class Queue:
                     return digest
         return None
 
-    def hold_following_answer(self, analyst: str, digest: str) -> str | None:
+    def promise_following_answer(self, analyst: str, digest: str) -> str | None:
         """Return the answer that comes after this one, kept for the analyst for some minutes; None where nothing does.
 
         It is not reserved: whoever has nothing else left may get it.
         """
         held = _merge_reserved_and_promised_holders(
-            self.store.reservations_by_answer(), self._find_answers_held_for_others(analyst)
+            self.store.reservations_by_answer(), self._answers_promised_to_other_analysts(analyst)
         )
         following = next(
             (
                 candidate
-                for candidate, _, _ in self._walk_open_answers_own_flags_and_early(analyst, held)
+                for candidate, _, _ in self._walk_open_answers_is_own_and_all_early(analyst, held)
                 if candidate != digest
             ),
             None,
@@ -131,7 +137,7 @@ class Queue:
             self._following[analyst] = (following, time.monotonic() + self.plan.minutes * 60)
         return following
 
-    def _find_answers_held_for_others(self, analyst: str) -> dict[str, list[str]]:
+    def _answers_promised_to_other_analysts(self, analyst: str) -> dict[str, list[str]]:
         """Answer → the other analysts who get it next."""
         moment, promised = time.monotonic(), dict[str, list[str]]()
         for name, (digest, until) in [*self._following.items()]:
@@ -139,19 +145,19 @@ class Queue:
                 promised.setdefault(digest, []).append(name)
         return promised
 
-    def _walk_open_answers_own_flags_and_early(
+    def _walk_open_answers_is_own_and_all_early(
         self, analyst: str, holders_by_answer: Mapping[str, Collection[str]], first_answer: str = ""
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
         coverage = self._refresh_coverage()
-        scored, requested = coverage.scored[analyst], coverage.list_requested_answers(analyst)
+        scored, requested = coverage.scored[analyst], coverage.list_assigned_open_answers(analyst)
         begun, calibration, returned = (
             self._list_drafted_answers(analyst),
             self._list_unscored_calibration_answers(analyst),
             self.answers_to_rescore(analyst),
         )
         exposed, skipped = (
-            self._answers_closed_to_analyst(analyst),
+            self._answers_with_seen_scores_or_authored(analyst),
             self.current.last_skip_number_by_answer(analyst),
         )
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
@@ -168,7 +174,7 @@ class Queue:
         early, all_early = tee(
             self._walk_early_answers(analyst, lambda d: is_open_to_analyst(d) and d not in scored and d not in skipped)
         )
-        ordered = chain(returned, calibration, early, self._walk_unscored_requested_answers(analyst))
+        ordered = chain(returned, calibration, early, self._walk_unscored_assigned_answers(analyst))
         new = (digest for digest in ordered if digest not in skipped)
         for digest in chain(
             [first_answer] if first_answer else [], begun, new, sorted(skipped, key=skipped.__getitem__)
@@ -188,7 +194,7 @@ class Queue:
         ahead = (
             coverage.list_open_answers_ignoring_assignment(analyst) | coverage.outside_wave
         )  # one copy of perhaps 100,000, changed in place
-        ahead.difference_update(self._answers_closed_to_analyst(analyst))
+        ahead.difference_update(self._answers_with_seen_scores_or_authored(analyst))
         ahead.update(self._list_drafted_answers(analyst), self._list_unscored_calibration_answers(analyst))
         ahead.difference_update(coverage.scored[analyst])
         # Until all have looked again, none of them is shown what the others gave.
@@ -199,7 +205,7 @@ class Queue:
         )
         return ahead
 
-    def _answers_closed_to_analyst(self, analyst: str) -> AbstractSet[str]:
+    def _answers_with_seen_scores_or_authored(self, analyst: str) -> AbstractSet[str]:
         """Return the answers whose scores this analyst has seen, and those that they wrote."""
         return self.current.answers_with_seen_scores(analyst) | self.pool.authors.answer_digests_of_author(analyst)
 
@@ -219,9 +225,9 @@ class Queue:
     def _count_answers_left(self, analyst: str) -> int:
         """Count the answers ahead in the wave without going through them: this is needed at every key press."""
         coverage = self._coverage
-        requested, scored = coverage.list_requested_answers(analyst), coverage.scored[analyst]
+        requested, scored = coverage.list_assigned_open_answers(analyst), coverage.scored[analyst]
         extra = {*self._list_drafted_answers(analyst), *self._list_unscored_calibration_answers(analyst)} - scored
-        excluded = (scored | self._answers_closed_to_analyst(analyst)) - extra
+        excluded = (scored | self._answers_with_seen_scores_or_authored(analyst)) - extra
         return (
             len(self.answers_to_rescore(analyst))
             + len(requested)
@@ -250,9 +256,9 @@ class Queue:
             and draft.after >= skipped.get(draft.answer, 0)
         ]
 
-    def _walk_unscored_requested_answers(self, analyst: str) -> Iterable[str]:
+    def _walk_unscored_assigned_answers(self, analyst: str) -> Iterable[str]:
         """Yield the answers asked of this analyst and not scored by them, in their order."""
-        scored, requested = self._coverage.scored[analyst], self._coverage.list_requested_answers(analyst)
+        scored, requested = self._coverage.scored[analyst], self._coverage.list_assigned_open_answers(analyst)
         sorted_few = self._orders.sort_unscored_answers_or_none_if_many(analyst, requested, scored)
         if sorted_few is not None:
             return sorted_few
@@ -265,19 +271,17 @@ class Queue:
     def _walk_early_answers(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
             return (
-                iter(())
-                if analyst in self.plan.reference
-                else self._early.walk_open_early_answers(self._coverage, is_open)
+                iter(()) if analyst in self.plan.reference else self._early.walk_open_answers(self._coverage, is_open)
             )
 
     def _list_unscored_calibration_answers(self, analyst: str) -> list[str]:
         """List calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
-        done = self.history(analyst).calibrated
+        done = self.scoring_history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored, exposed = self._coverage.scored[analyst], self._answers_closed_to_analyst(analyst)
+        scored, exposed = self._coverage.scored[analyst], self._answers_with_seen_scores_or_authored(analyst)
         referenced = list(self._coverage.referenced)
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
         return sorted(
@@ -317,7 +321,7 @@ class Queue:
             return own_score.calibration
         return digest in coverage.referenced and digest in self._list_unscored_calibration_answers(analyst)
 
-    def reference_score(self, digest: str, analyst: str) -> Event | None:
+    def reference_score_after_own_score(self, digest: str, analyst: str) -> Event | None:
         """Return a reference analyst's score to compare with; None until this analyst has given their own."""
         scores = self.current.scores_by_analyst(digest)
         if analyst not in scores:
@@ -429,7 +433,7 @@ class Queue:
         """Append an event; a UsageError where its analyst would judge what they wrote."""
         if event.kind in JUDGING and self.pool.authors.is_author(event.analyst, event.answer):
             raise UsageError(f"{event.analyst} wrote this answer, so somebody else has to score it.")
-        new = self.store.append([event])
+        new = self.store.append_new_events([event])
         self._refresh_coverage()
         return (
             event
@@ -456,7 +460,7 @@ class Queue:
         self._refresh_coverage()
         self._append_event(self._make_event("objection", analyst, digest, annotation=objection))
 
-    def withdraw_event(self, event: Event) -> None:
+    def withdraw_event_and_restore_draft(self, event: Event) -> None:
         """Withdraw an objection, an adjudication, which becomes a draft again, or an adjudicator's word.
 
         That is in the name of the event's own analyst.
@@ -472,7 +476,7 @@ class Queue:
     def _append_undo_and_restore_draft(self, event: Event) -> None:
         if event.values is not None and event.kind in ("score", "adjudication"):
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
-            typed, seconds = self.store.rubric.format_keys(event.values), event.seconds or 0.0
+            typed, seconds = self.store.rubric.format_as_digits(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
             self.store.save_draft(replace(draft, ticks=event.ticks or UNSET, shown=event.shown or UNSET))
         self._append_event(self._make_event("undo", event.analyst, event.answer, undoes=event.id))
@@ -480,7 +484,7 @@ class Queue:
     def last_score_or_skip(self, analyst: str) -> Event | None:
         """Return this analyst's last score or skip in effect."""
         coverage = self._refresh_coverage()
-        score = next(reversed(self.history(analyst).scores), None)
+        score = next(reversed(self.scoring_history(analyst).scores), None)
         skipped = {
             digest: number
             for digest, number in self.current.last_skip_number_by_answer(analyst).items()
@@ -493,9 +497,9 @@ class Queue:
 
     # -- looking back and around --
 
-    def previous_answer(self, analyst: str, digest: str | None) -> str | None:
+    def previously_scored_answer(self, analyst: str, digest: str | None) -> str | None:
         """Return the answer that this analyst scored before this one; their last one for None."""
-        scored = [score.answer for score in self.history(analyst).scores]
+        scored = [score.answer for score in self.scoring_history(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
@@ -507,7 +511,7 @@ class Queue:
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
             remaining=self._count_answers_left(analyst),
-            seconds=self.history(analyst).seconds,
+            seconds=self.scoring_history(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
             given=coverage.given,
@@ -516,7 +520,7 @@ class Queue:
     def histories_by_analyst(self) -> dict[str, History]:
         """Analyst → their history, by name, of those who have scored an answer of the pool."""
         self._refresh_coverage()
-        histories = {analyst: self.history(analyst) for analyst in self.current.analysts()}
+        histories = {analyst: self.scoring_history(analyst) for analyst in self.current.analysts()}
         return {analyst: history for analyst, history in histories.items() if history.scores}
 
     # -- adjudication --
@@ -550,7 +554,7 @@ class Queue:
             if digest in coverage and ((system and digest not in saw_system) or (scores and digest not in saw_scores))
         ]
         if exposures:
-            self.store.append(exposures)
+            self.store.append_new_events(exposures)
             self._refresh_coverage()
 
 

@@ -39,7 +39,7 @@ M_ALL_RANGE = (10.0, 100.0)
 M_ALL_WIDTH = M_ALL_RANGE[1] - M_ALL_RANGE[0]
 
 
-class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BandBounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the bands: Green from `green` up, Red below `red`, Yellow between; a ValueError if they cross.
 
     The bounds are on the scale of a metric, from -1 to 1. Figures and tables with bands have their `description`.
@@ -53,9 +53,9 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"red ({self.red:g}) must not be above green ({self.green:g})")
 
     @property
-    def m_all_bounds(self) -> Bounds:
+    def m_all_bounds(self) -> BandBounds:
         """The same bounds on the scale of M_all: its value where every metric is at the bound."""
-        return Bounds(scale_to_m_all(self.green, 1.0), scale_to_m_all(self.red, 1.0))
+        return BandBounds(scale_to_m_all_from_10_to_100(self.green, 1.0), scale_to_m_all_from_10_to_100(self.red, 1.0))
 
     @property
     def description(self) -> str:
@@ -67,12 +67,12 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def scale_to_m_all(weighted_sum: Any, maximum: float) -> Any:
+def scale_to_m_all_from_10_to_100(weighted_sum: Any, maximum: float) -> Any:
     """Return M_all, from 10 to 100, of points from -`maximum` to `maximum`: a number, or a column of them."""
     return M_ALL_WIDTH * (weighted_sum + maximum) / (2 * maximum) + M_ALL_RANGE[0]
 
 
-def classify_band(value: float, bounds: Bounds) -> Band:
+def classify_band(value: float, bounds: BandBounds) -> Band:
     """Return the band of a metric's average by `bounds`, and that of M_all by `bounds.m_all_bounds`."""
     # The mean of means may miss a bound by its last binary digit.
     value = round(value, 9)
@@ -143,7 +143,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     title: str
     values: tuple[float, ...]
     metrics: dict[str, Metric]
-    bands: Bounds = Bounds()
+    bands: BandBounds = BandBounds()
     silent_rule: str = ""
 
     @cached_property
@@ -164,11 +164,11 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return {name: metric.name or name for name, metric in self.metrics.items()}
 
     @cached_property
-    def value_by_key(self) -> dict[str, float]:
+    def value_by_digit(self) -> dict[str, float]:
         """The key that gives each value at the desk → the value."""
         return {str(digit): value for digit, value in enumerate(self.values, start=1)}
 
-    def key_for_value(self, value: float) -> str:
+    def digit_for_value(self, value: float) -> str:
         """Return the key that gives a value at the desk."""
         return str(self.values.index(value) + 1)
 
@@ -187,7 +187,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return f"M_all = (sum + {maximum:g}) / {2 * maximum:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}"
 
     @property
-    def scale_description(self) -> str:
+    def scale_and_m_all_explanation(self) -> str:
         """The scale and the formula of M_all, in sentences."""
         weighted = set(self.weights.values()) != {1.0}
         metrics = (
@@ -228,26 +228,26 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             if value not in self.values:
                 raise ValueError(f"{metric} is {value:g}, but can only be {', '.join(map(format_value, self.values))}")
 
-    def parse_keys(self, keys: str) -> Values:
+    def parse_digits(self, digits: str) -> Values:
         """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
-        if len(keys) != len(self.metrics) or not set(keys) <= self.value_by_key.keys():
-            raise ValueError(f"'{keys}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
+        if len(digits) != len(self.metrics) or not set(digits) <= self.value_by_digit.keys():
+            raise ValueError(f"'{digits}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
         return self.make_values(
-            {metric: self.value_by_key[key] for metric, key in zip(self.metrics, keys, strict=True)}
+            {metric: self.value_by_digit[key] for metric, key in zip(self.metrics, digits, strict=True)}
         )
 
-    def format_keys(self, values: Mapping[str, float]) -> str:
+    def format_as_digits(self, values: Mapping[str, float]) -> str:
         """Return the digits that give these values at the desk, and a dot for each metric without one."""
-        return "".join(self.key_for_value(values[metric]) if metric in values else "." for metric in self.metrics)
+        return "".join(self.digit_for_value(values[metric]) if metric in values else "." for metric in self.metrics)
 
     @property
-    def blank_keys(self) -> str:
+    def blank_digits(self) -> str:
         """The keys of a draft before the first digit: a dot for each metric."""
         return "." * len(self.metrics)
 
-    def are_draft_keys(self, keys: str) -> bool:
+    def are_draft_digits(self, digits: str) -> bool:
         """Whether a draft can hold this: a digit or a dot for each metric."""
-        return len(keys) == len(self.metrics) and set(keys) <= {*self.value_by_key, "."}
+        return len(digits) == len(self.metrics) and set(digits) <= {*self.value_by_digit, "."}
 
     # -- points --
 
@@ -278,7 +278,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     def m_all(self, values: Any) -> Any:
         """Return M_all, from 10 to 100: of one score, or of columns of them. It is linear in the values."""
-        return scale_to_m_all(self.weighted_sum(values), sum(self.weights.values()))
+        return scale_to_m_all_from_10_to_100(self.weighted_sum(values), sum(self.weights.values()))
 
 
 def format_value(value: float) -> str:

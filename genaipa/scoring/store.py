@@ -22,11 +22,11 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.databases import (
     SCHEMA_STEPS,
     VARIABLE,
+    apply_missing_schema_steps,
     connect_and_name_database,
     convert_database_error,
     find_damaged_guard_triggers,
     is_writable,
-    migrate_schema,
     schema_version,
     sqlite_path,
 )
@@ -151,7 +151,7 @@ class Store:
             if version > newest:
                 raise OtherFormatError(self.name, version, newest)
             if writable:
-                migrate_schema(connection)
+                apply_missing_schema_steps(connection)
             latest = _execute_sql(connection, _LATEST, {"most": CHECKED_TAIL + 1})
             if not self._allow_damaged and (log_break := next(find_log_tail_problems(latest.all()), "")):
                 raise DataError(
@@ -164,7 +164,7 @@ class Store:
         with self._open_connection() as connection:
             return schema_version(connection) > 0
 
-    def append(self, events: Sequence[Event]) -> int:
+    def append_new_events(self, events: Sequence[Event]) -> int:
         """Append events, all or none; return how many were new.
 
         An event whose id is there already is left alone, even if it had become later and longer when it was sent
@@ -174,11 +174,11 @@ class Store:
         with self._open_transaction() as connection:
             # In batches, so that a large import is neither one statement for each event nor one that is too long.
             return sum(
-                self._append_batch(connection, events[start : start + _BATCH])
+                self._append_batch_and_clear_drafts(connection, events[start : start + _BATCH])
                 for start in range(0, len(events), _BATCH)
             )
 
-    def _append_batch(self, connection: Connection, events: Sequence[Event]) -> int:
+    def _append_batch_and_clear_drafts(self, connection: Connection, events: Sequence[Event]) -> int:
         stored = self._select_events_by_id(connection, [event.id for event in events])
         new: dict[str, Event] = {}
         for event in events:

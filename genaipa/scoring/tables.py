@@ -33,7 +33,7 @@ from genaipa.files.stamps import now
 from genaipa.files.text import sha256_of
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import pair_events_with_occurrences
+from genaipa.scoring.answers import pair_events_with_all_occurrences
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_event_id
 from genaipa.scoring.rubric import Rubric, format_value
@@ -297,7 +297,7 @@ def _read_xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
 
-def checked_scores_suffix(path: Path) -> str:
+def require_scores_suffix(path: Path) -> str:
     """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -335,7 +335,7 @@ def write_scores(
     if per_run:
         events_with_occurrences = (
             (event, [occurrence] if occurrence else [])
-            for occurrence, event in pair_events_with_occurrences(events, answers)
+            for occurrence, event in pair_events_with_all_occurrences(events, answers)
         )
     else:
         events_with_occurrences = (
@@ -490,7 +490,7 @@ def parse_score_event_and_problems(
     return Event(**fields, analyst=analyst, answer=digest, values=checked, note=cells.get("note", "")), []
 
 
-def has_metric_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
+def has_any_metric_value(cells: Mapping[str, str], rubric: Rubric) -> bool:
     """Whether any of the values is there."""
     return any(cells[metric].strip() for metric in rubric.metrics)
 

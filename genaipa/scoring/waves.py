@@ -31,7 +31,7 @@ from genaipa.files.html import format_one_line_repr
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import classify_experiment
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.sampling import plan_cell_samples
@@ -60,7 +60,7 @@ AnswerOrder: TypeAlias = dict[str, dict[str, list[str]]]
 """Question → document → answers, each in the order in which their turn comes."""
 
 
-def short_digest(digest: str) -> str:
+def digest_prefix_used_in_waves(digest: str) -> str:
     """Return the beginning of an answer's digest, by which waves know it."""
     return digest[:_DIGITS]
 
@@ -80,7 +80,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are the ones that its part in this
     draw has had, each larger than the one before. `back` is how many of them a view goes back
-    (`Waves.shrink_to_finished_sizes`). `stratum` names the documents that it was drawn from; empty for all.
+    (`Waves.fall_back_to_last_finished_sizes`). `stratum` names the documents that it was drawn from; empty for all.
     """
 
     system: str
@@ -94,25 +94,25 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     stratum: str = ""
 
     @property
-    def size(self) -> int:
+    def wave_answer_count(self) -> int:
         """The number of its answers that are in the wave."""
         return self.sizes[-1 - self.back] if self.sizes else 0
 
     @property
-    def group(self) -> Group:
+    def system_and_experiment(self) -> Group:
         """The group."""
         return self.system, self.experiment
 
     @property
-    def answer_count(self) -> int:
+    def population_size(self) -> int:
         """The number of answers that the draw was from."""
         return sum(len(answers) for documents in self.questions.values() for answers in documents.values())
 
-    def cells(self) -> Iterator[WaveCell]:
+    def iterate_question_document_cells(self) -> Iterator[WaveCell]:
         """Yield the draw's answers by question and document, and how many of them the wave takes, by what chance."""
         sizes = [[len(answers) for answers in documents.values()] for documents in self.questions.values()]
         for (question, documents), samples in zip(
-            self.questions.items(), plan_cell_samples(sizes, self.size), strict=True
+            self.questions.items(), plan_cell_samples(sizes, self.wave_answer_count), strict=True
         ):
             for (document, answers), sample in zip(documents.items(), samples, strict=True):
                 yield WaveCell(question, document, answers, sample.taken, sample.chance)
@@ -127,7 +127,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return format_one_line_repr(
             "Waves",
             format_count(len(self.draws), "draw"),
-            f"{format_count(len(self.all_answers_in_wave), 'answer')} to be scored by people",
+            f"{format_count(len(self.all_wave_digest_prefixes), 'answer')} to be scored by people",
         )
 
     def __bool__(self) -> bool:
@@ -135,26 +135,26 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return bool(self.draws)
 
     @cached_property
-    def wave_answers_by_group(self) -> dict[Group, set[str]]:
-        """Group → its answers that are in the wave, by the beginnings of their digests (`short_digest`)."""
+    def wave_digest_prefixes_by_group(self) -> dict[Group, set[str]]:
+        """Group → its answers that are in the wave, by the beginnings of their digests."""
         answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
-            for cell in draw.cells():
-                answers[draw.group].update(cell.answers[: cell.taken])
+            for cell in draw.iterate_question_document_cells():
+                answers[draw.system_and_experiment].update(cell.answers[: cell.taken])
         return dict(answers)
 
     @cached_property
-    def all_answers_in_wave(self) -> frozenset[str]:
+    def all_wave_digest_prefixes(self) -> frozenset[str]:
         """The answers that people are asked to score: those in the wave of any group."""
-        return frozenset(chain.from_iterable(self.wave_answers_by_group.values()))
+        return frozenset(chain.from_iterable(self.wave_digest_prefixes_by_group.values()))
 
     @cached_property
-    def answers_drawn_from_by_group(self) -> dict[Group, set[str]]:
+    def population_digest_prefixes_by_group(self) -> dict[Group, set[str]]:
         """Group → the answers that it was drawn from."""
         answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
             for documents in draw.questions.values():
-                answers[draw.group].update(chain.from_iterable(documents.values()))
+                answers[draw.system_and_experiment].update(chain.from_iterable(documents.values()))
         return dict(answers)
 
     @property
@@ -168,7 +168,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
 
     def target_size(self, group: Group) -> int:
         """Return the size of a group's wave, as it was asked for; 0 where nothing was drawn."""
-        return max((draw.wanted for draw in self.draws if draw.group == group), default=0)
+        return max((draw.wanted for draw in self.draws if draw.system_and_experiment == group), default=0)
 
     def extend_to_size(
         self,
@@ -177,7 +177,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         size: int | None,
         seed: int,
         time: str,
-        scored: Collection[str] = (),
+        scored_to_leave_out: Collection[str] = (),
         strata: Mapping[str, str] | None = None,
         days: Mapping[str, str] | None = None,
     ) -> Waves:
@@ -191,7 +191,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         one for each of the `days` (run → day).
         """
         answers = list(answers)
-        population = _map_answers_to_places_by_group(answers)
+        population = _map_answers_to_question_and_document(answers)
         answer_days = {
             answer.digest: min((days or {}).get(occurrence.run, "") for occurrence in answer.occurrences)
             for answer in answers
@@ -199,7 +199,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         draws = list(self.draws)
         seed = draws[0].seed if draws else seed
         for group, questions in population.items():
-            previous = self.answers_drawn_from_by_group.get(group, set())
+            previous = self.population_digest_prefixes_by_group.get(group, set())
             every = {question for question, _ in questions.values()}
             turns = enumerate(sorted(set(strata.values())) if strata else [""])
             for (turn, stratum), day in product(turns, sorted({answer_days[answer] for answer in questions})):
@@ -208,12 +208,12 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
                     for answer, at in questions.items()
                     if answer_days[answer] == day and (not strata or strata[at[1]] == stratum)
                 }
-                new = _shuffle_new_answers(candidates, previous, scored, f"{seed}\0{0}", every, turn)
+                new = _shuffle_new_answers(candidates, previous, scored_to_leave_out, f"{seed}\0{0}", every, turn)
                 if new:
                     draws.append(Draw(*group, 0, (), seed, time, new, stratum=stratum))
-        return Waves(tuple(_grow_draws(draws, dict.fromkeys(population, size or 0))))
+        return Waves(tuple(_grow_draws_to_shares_of_group_size(draws, dict.fromkeys(population, size or 0))))
 
-    def shrink_to_finished_sizes(self, answers: Collection[str], scored: Collection[str]) -> Waves:
+    def fall_back_to_last_finished_sizes(self, answers: Collection[str], scored: Collection[str]) -> Waves:
         """Return these waves; one that is not finished as it was when it was smaller, if people finished that.
 
         `answers` are the digests there are, and `scored` the ones people have scored. Whoever lets a
@@ -221,31 +221,36 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         """
         if not self.draws:
             return self
-        present = frozenset(map(short_digest, answers))
-        lacking = present.difference(map(short_digest, scored))
-        return Waves(tuple(_shrink_draw_to_finished_size(draw, present, lacking) for draw in self.draws))
+        present = frozenset(map(digest_prefix_used_in_waves, answers))
+        lacking = present.difference(map(digest_prefix_used_in_waves, scored))
+        return Waves(tuple(_fall_back_to_last_finished_size(draw, present, lacking) for draw in self.draws))
 
 
-def _shrink_draw_to_finished_size(draw: Draw, present: Collection[str], unscored: Collection[str]) -> Draw:
+def _fall_back_to_last_finished_size(draw: Draw, present: Collection[str], unscored: Collection[str]) -> Draw:
     for back in range(len(draw.sizes)):
         earlier = msgspec.structs.replace(draw, back=back)
-        members = [answer for cell in earlier.cells() for answer in cell.answers[: cell.taken] if answer in present]
+        members = [
+            answer
+            for cell in earlier.iterate_question_document_cells()
+            for answer in cell.answers[: cell.taken]
+            if answer in present
+        ]
         if sum(answer in unscored for answer in members) <= UNFINISHED * len(members):
             return earlier
     return msgspec.structs.replace(draw, back=0)
 
 
-def _grow_draws(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
+def _grow_draws_to_shares_of_group_size(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
     """Grow each draw to its share of its group's size; none gets smaller."""
     wanted: defaultdict[Group, int] = defaultdict(int, sizes)
     whole: defaultdict[Group, int] = defaultdict(int)
     for draw in draws:
-        wanted[draw.group] = max(wanted[draw.group], draw.wanted)
-        whole[draw.group] += draw.answer_count
+        wanted[draw.system_and_experiment] = max(wanted[draw.system_and_experiment], draw.wanted)
+        whole[draw.system_and_experiment] += draw.population_size
     for draw in draws:
-        size = wanted[draw.group] or SIZE
-        share = min(-(-size * draw.answer_count // whole[draw.group]), draw.answer_count)
-        larger = (share,) if share > draw.size else ()
+        size = wanted[draw.system_and_experiment] or SIZE
+        share = min(-(-size * draw.population_size // whole[draw.system_and_experiment]), draw.population_size)
+        larger = (share,) if share > draw.wave_answer_count else ()
         yield msgspec.structs.replace(draw, wanted=size, sizes=(*draw.sizes, *larger))
 
 
@@ -253,7 +258,7 @@ AnswerPlaces: TypeAlias = dict[str, tuple[str, str]]
 """Answer → its question and document."""
 
 
-def _map_answers_to_places_by_group(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
+def _map_answers_to_question_and_document(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
     """Group → its answers; one that occurs at several questions or documents is at the first by name."""
     groups: defaultdict[Group, AnswerPlaces] = defaultdict(dict)
     for answer in answers:
@@ -265,15 +270,15 @@ def _map_answers_to_places_by_group(answers: Iterable[PooledAnswer]) -> dict[Gro
     return {places: groups[places] for places in sorted(groups)}
 
 
-def largest_group_size(answers: Iterable[PooledAnswer]) -> int:
+def answer_count_of_largest_group(answers: Iterable[PooledAnswer]) -> int:
     """Return the number of answers of the largest group; 0 without an answer."""
-    return max(map(len, _map_answers_to_places_by_group(answers).values()), default=0)
+    return max(map(len, _map_answers_to_question_and_document(answers).values()), default=0)
 
 
 def _shuffle_new_answers(
     answers: AnswerPlaces,
     already_drawn_from: Collection[str],
-    scored: Collection[str],
+    scored_to_leave_out: Collection[str],
     seed: str,
     questions: Iterable[str],
     stratum_index: int,
@@ -291,13 +296,13 @@ def _shuffle_new_answers(
 
     cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for digest, (question, document) in answers.items():
-        if digest not in scored and short_digest(digest) not in already_drawn_from:
+        if digest not in scored_to_leave_out and digest_prefix_used_in_waves(digest) not in already_drawn_from:
             cells[question][document].append(digest)
     order = sorted(questions, key=seeded_hash)
     begins = int(stratum_index * _GOLDEN % 1 * len(order))
     return {
         question: {
-            document: list(map(short_digest, sorted(cells[question][document], key=seeded_hash)))
+            document: list(map(digest_prefix_used_in_waves, sorted(cells[question][document], key=seeded_hash)))
             for document in sorted(cells[question], key=lambda document: seeded_hash(question, document))
         }
         for question in (*order[begins:], *order[:begins])
@@ -308,20 +313,20 @@ def _shuffle_new_answers(
 def compute_wave_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     """Compute whether each row's answer is in its group's wave (`in_wave`), and by what chance it came there (`pi`).
 
-    `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result
-    has its index. `pi`, above 0 to 1, is the chance by which an answer's turn comes within the wave (`Draw.cells`). It
-    is NaN where the group's draws were not from this answer: it came later, was scored before, or can't be scored.
-    Sums of y/π over the answers in the wave are unbiased over the draws. What only another group's wave brought up, a
-    text that both gave, is not in this one.
+    `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result has
+    its index. `pi`, above 0 to 1, is the chance by which an answer's turn comes within the wave
+    (`Draw.iterate_question_document_cells`). It is NaN where the group's draws were not from this answer: it came
+    later, was scored before, or can't be scored. Sums of y/π over the answers in the wave are unbiased over the draws.
+    What only another group's wave brought up, a text that both gave, is not in this one.
     """
     import numpy as np
     import pandas as pd
 
     digests = answers["answer"].astype("category")
-    texts = np.array([*map(short_digest, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
+    texts = np.array([*map(digest_prefix_used_in_waves, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
     groups: defaultdict[Group, list[WaveCell]] = defaultdict(list)
     for draw in waves.draws:
-        groups[draw.group] += draw.cells()
+        groups[draw.system_and_experiment] += draw.iterate_question_document_cells()
     result = pd.DataFrame({"in_wave": False, "pi": np.nan}, index=answers.index)
     for (system, experiment), cells in groups.items():
         rows = np.flatnonzero((answers["system"] == system) & (answers["experiment"] == experiment))
@@ -338,9 +343,13 @@ def compute_wave_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     return result
 
 
-def count_missing_wave_answers(waves: Waves, digests: Iterable[str]) -> int:
+def count_missing_population_answers(waves: Waves, digests: Iterable[str]) -> int:
     """Count the answers of the draws that are not among these any more."""
-    return len(set().union(*waves.answers_drawn_from_by_group.values()).difference(map(short_digest, digests)))
+    return len(
+        set()
+        .union(*waves.population_digest_prefixes_by_group.values())
+        .difference(map(digest_prefix_used_in_waves, digests))
+    )
 
 
 class WaveStanding(NamedTuple):
@@ -367,10 +376,10 @@ def measure_wave_standings(
             group,
             places.keys(),
             scored,
-            waves.wave_answers_by_group.get(group, set()),
-            waves.answers_drawn_from_by_group.get(group, set()),
+            waves.wave_digest_prefixes_by_group.get(group, set()),
+            waves.population_digest_prefixes_by_group.get(group, set()),
         )
-        for group, places in _map_answers_to_places_by_group(answers).items()
+        for group, places in _map_answers_to_question_and_document(answers).items()
     ]
 
 
@@ -381,9 +390,9 @@ def _measure_wave_standing(
     wave_answers: Collection[str],
     source_answers: Collection[str],
 ) -> WaveStanding:
-    wave = [digest for digest in digests if short_digest(digest) in wave_answers]
+    wave = [digest for digest in digests if digest_prefix_used_in_waves(digest) in wave_answers]
     inside = sum(digest in scored for digest in wave)
-    late = sum(digest not in scored and short_digest(digest) not in source_answers for digest in digests)
+    late = sum(digest not in scored and digest_prefix_used_in_waves(digest) not in source_answers for digest in digests)
     return WaveStanding(
         *group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late
     )
@@ -475,9 +484,11 @@ def draw_and_save_waves(
     waves = load_waves(workspace)
     if waves:
         _check_waves_belong_to_workspace(workspace, waves, answers)
-    elif size is None and largest_group_size(answers) <= SIZE:
+    elif size is None and answer_count_of_largest_group(answers) <= SIZE:
         return waves
-    extended = waves.extend_to_size(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
+    extended = waves.extend_to_size(
+        answers, size=size, seed=seed, time=now(), scored_to_leave_out=scored, strata=strata, days=days
+    )
     if extended != waves:
         save_waves(workspace, extended)
     return extended
@@ -485,9 +496,11 @@ def draw_and_save_waves(
 
 def _check_waves_belong_to_workspace(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
     """Raise a DataError where no answer of the draws is here: neither among these answers, nor in any other run."""
-    source_answers = set().union(*waves.answers_drawn_from_by_group.values())
-    if not source_answers.isdisjoint(short_digest(answer.digest) for answer in answers):
+    source_answers = set().union(*waves.population_digest_prefixes_by_group.values())
+    if not source_answers.isdisjoint(digest_prefix_used_in_waves(answer.digest) for answer in answers):
         return
-    if source_answers.isdisjoint(map(short_digest, Pool(workspace, list_run_folders(workspace)).answers)):
+    if source_answers.isdisjoint(
+        map(digest_prefix_used_in_waves, Pool(workspace, list_run_folders_oldest_first(workspace)).answers)
+    ):
         problem = f"belongs to another workspace: none of the {len(source_answers):,} answers in its draws is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

@@ -156,7 +156,9 @@ def compare_raters(ranks: NDArray[np.integer], scale: Floats) -> list[RaterPair]
             int(second[pair]),
             int(common[pair]),
             _make_scale_agreement(
-                coincidences[pair] / (2 * common[pair]), scale, *_alpha_without_interval(float(alphas[pair]))
+                coincidences[pair] / (2 * common[pair]),
+                scale,
+                *_alpha_with_blank_interval_and_reason(float(alphas[pair])),
             ),
         )
         for pair in np.flatnonzero(common)
@@ -175,7 +177,9 @@ def count_confusion(first_counts: Any, second_counts: Any) -> Floats:
     return confusion
 
 
-def measure_rater_leniency(own_ranks: NDArray[np.integer], counts_of_all_raters: Counts, scale: Floats) -> Leniency:
+def measure_rater_leniency_and_drift(
+    own_ranks: NDArray[np.integer], counts_of_all_raters: Counts, scale: Floats
+) -> Leniency:
     """Measure by how much a rater's values are above the mean of the others', and how that grew.
 
     `own_ranks` (units, metrics) has the place in `scale` of the rater's values, in the order of time, and `counts`
@@ -285,7 +289,7 @@ def _estimate_alpha_interval_and_reason(
     every = np.tensordot(frequencies, coincidences, 1)
     alpha = float(measure_krippendorff_alpha(every))
     if np.isnan(alpha):
-        return _alpha_without_interval(alpha)
+        return _alpha_with_blank_interval_and_reason(alpha)
     without = measure_krippendorff_alpha(every - coincidences)
     missing = (alpha, np.nan, np.nan, Reason.FEW_UNITS)
     if units < LEAST_UNITS or np.isnan(without).any() or max(alpha, without.max()) >= 1:
@@ -299,7 +303,7 @@ def _estimate_alpha_interval_and_reason(
     return (alpha, low, high, Reason.NONE) if high - low <= WIDEST else missing
 
 
-def _alpha_without_interval(alpha: float) -> tuple[float, float, float, Reason]:
+def _alpha_with_blank_interval_and_reason(alpha: float) -> tuple[float, float, float, Reason]:
     return alpha, np.nan, np.nan, Reason.NOTHING_VARIES if np.isnan(alpha) else Reason.NONE
 
 

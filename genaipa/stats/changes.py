@@ -9,7 +9,7 @@ import numpy as np
 
 from genaipa.stats.arrays import as_flags, as_labels, as_values, renumber_labels
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.permutation import exact_p_value, permute_reply_texts, permute_reply_values
+from genaipa.stats.permutation import exact_p_value, permute_reply_values, permute_texts_to_test_likeness_loss
 from genaipa.stats.shares import share_difference_interval
 from genaipa.stats.tests import wilcoxon_signed_rank_test
 
@@ -99,7 +99,9 @@ def _permute_replies_within_cells(
     values: Floats, is_late: Flags, cell_starts: Labels, text_labels: Any
 ) -> Iterator[PermutationDistribution]:
     """Deal each cell's replies to the days, but for those that are all alike."""
-    replies, deal = (values, permute_reply_values) if text_labels is None else (text_labels, permute_reply_texts)
+    replies, deal = (
+        (values, permute_reply_values) if text_labels is None else (text_labels, permute_texts_to_test_likeness_loss)
+    )
     for replies_before, after in zip(
         *(np.split(column, cell_starts[1:]) for column in (replies, is_late)), strict=True
     ):

@@ -125,20 +125,29 @@ def divide_held_by_all_counts(counts: Floats, part: Part) -> Floats:
     return _divide_safely(counts[..., part.held], counts[..., part.all], part.over_none)
 
 
-def f1(counts: Floats) -> Floats:
+def f1(true_predicted_gold_counts: Floats) -> Floats:
     """Return F1 of each row of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
-    return _divide_safely(2 * counts[..., 0], counts[..., 1] + counts[..., 2], 0.0)
+    return _divide_safely(
+        2 * true_predicted_gold_counts[..., 0],
+        true_predicted_gold_counts[..., 1] + true_predicted_gold_counts[..., 2],
+        0.0,
+    )
 
 
-def micro_f1(counts: Floats) -> Floats:
+def micro_f1(true_predicted_gold_counts: Floats) -> Floats:
     """Return F1 over all labels together, of each row."""
-    return f1(np.stack([counts[..., index::3].sum(axis=-1) for index in range(3)], axis=-1))
+    return f1(np.stack([true_predicted_gold_counts[..., index::3].sum(axis=-1) for index in range(3)], axis=-1))
 
 
-def macro_f1(counts: Floats) -> Floats:
+def macro_f1(true_predicted_gold_counts: Floats) -> Floats:
     """Return the mean of the labels' F1, of each row; a label that no item has is in no mean."""
-    f1_by_class = np.stack([f1(counts[..., index : index + 3]) for index in range(0, counts.shape[-1], 3)])
-    is_gold = np.moveaxis(counts[..., 2::3], -1, 0) > 0
+    f1_by_class = np.stack(
+        [
+            f1(true_predicted_gold_counts[..., index : index + 3])
+            for index in range(0, true_predicted_gold_counts.shape[-1], 3)
+        ]
+    )
+    is_gold = np.moveaxis(true_predicted_gold_counts[..., 2::3], -1, 0) > 0
     return _divide_safely((f1_by_class * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan)
 
 

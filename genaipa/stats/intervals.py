@@ -213,7 +213,7 @@ def interval_of_document_mean(values: Any, limits: Limits | None = None, *, shar
         return np.nan, np.nan
     mean = float(value[0] + (value - value[0]).mean())
     component = _estimate_variance_component(value - mean)
-    if not share and _is_rounding_error(component.variance, value):
+    if not share and _is_variance_rounding_error(component.variance, value):
         return np.nan, np.nan
     limits = limits or (_SHARE if share else _ENDLESS)
     return _find_interval_and_p_of_mean_or_share(mean, [component], limits, LEVEL, value if share else None)[:2]
@@ -245,7 +245,7 @@ def estimate_document_mean(
     )
 
 
-def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedian:
+def estimate_median_of_cells(values: Any, questions: Any, documents: Any) -> CrossedMedian:
     """Estimate the median of cells, with ends that are order statistics (Woodruff, 1952).
 
     How sure the median is follows from how sure the share of values below it is (`estimate_mean`). Below `LEAST_DRAWS`
@@ -293,7 +293,7 @@ def estimate_independent_difference(
         _estimate_variance_component(ours - ours.mean()),
         _estimate_variance_component(theirs.mean() - theirs),
     ]
-    if _is_rounding_error(sum(component.variance for component in components), np.append(ours, theirs)):
+    if _is_variance_rounding_error(sum(component.variance for component in components), np.append(ours, theirs)):
         return estimate._replace(reason=Reason.ALL_EQUAL)
     low, high, p = _find_mean_interval_and_p(estimate.mean, components, limits or _ENDLESS, confidence)
     return estimate._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
@@ -350,7 +350,7 @@ def _estimate_mean_of_cells(
     if len(around) < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
     by_question = _estimate_variance_component(around - around.mean())._replace(n=scored)
-    if not share and _is_rounding_error(by_question.variance, cells.means):
+    if not share and _is_variance_rounding_error(by_question.variance, cells.means):
         return estimate._replace(reason=Reason.ALL_EQUAL)
     low, high, p = _find_interval_and_p_of_mean_or_share(
         mean, [by_question], limits, confidence, cells.means if share else None
@@ -409,7 +409,7 @@ def _effective_document_count(cells: _Cells) -> float:
 # -- intervals --
 
 
-def _is_rounding_error(variance: float, values: Floats) -> bool:
+def _is_variance_rounding_error(variance: float, values: Floats) -> bool:
     """Tell whether the variance of the mean of these is an error of rounding."""
     return sqrt(variance) <= _ROUNDING * max(float(np.abs(values).max()), 1e-300)
 
@@ -424,7 +424,7 @@ class _VarianceComponent(NamedTuple):
     variance: float
     third: float
 
-    def quantile(self, probability: float) -> float:
+    def widened_t_quantile(self, probability: float) -> float:
         """Return Student's quantile, widened for the few that a skewed sample misleads.
 
         The factor 1 + 1/(n(n - 1)) is ours, and ad hoc: 1.5 for n = 2, 1.17 for 3, 1.08 for 4, 1.001 for 32. It is
@@ -459,7 +459,7 @@ def _document_component_and_is_negligible(cells: _Cells) -> tuple[_VarianceCompo
     deviation = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * deviation, minlength=cells.documents).astype(np.float64)
     component = _estimate_variance_component(sums * cells.documents)
-    residual = float((share**2).sum()) * _residual_variance(cells) * (1 - 1 / cells.documents)
+    residual = float((share**2).sum()) * _two_way_residual_variance(cells) * (1 - 1 / cells.documents)
     weight_by_document = np.bincount(cells.document, share, minlength=cells.documents)
     n = _effective_document_count(cells)
     factor = (
@@ -472,7 +472,7 @@ def _document_component_and_is_negligible(cells: _Cells) -> tuple[_VarianceCompo
     return _VarianceComponent(n, variance, 0.0), component.variance <= residual
 
 
-def _residual_variance(cells: _Cells) -> float:
+def _two_way_residual_variance(cells: _Cells) -> float:
     """Return the mean square of what questions and documents don't explain together (two-way analysis of variance)."""
     question = renumber_labels(cells.question)
     wide, narrow = (question, cells.document) if cells.documents <= question.max() + 1 else (cells.document, question)
@@ -492,7 +492,7 @@ def _interval_half_width(components: list[_VarianceComponent], probability: floa
     """Return half the interval of a symmetric mean; `probability` is that of an end."""
     # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
     varying = (component for component in components if component.variance)
-    return hypot(*(component.quantile(probability) * sqrt(component.variance) for component in varying))
+    return hypot(*(component.widened_t_quantile(probability) * sqrt(component.variance) for component in varying))
 
 
 def _find_interval_and_p_of_mean_or_share(
@@ -510,13 +510,13 @@ def _find_mean_interval_and_p(
     components = [component for component in components if component.variance]
     error = sqrt(sum(component.variance for component in components))
 
-    def half_width_in_errors(probability: float) -> float:
+    def half_width_in_standard_errors(probability: float) -> float:
         """Return `_interval_half_width` in standard errors."""
         return _interval_half_width(components, probability) / error
 
     # Alike at every confidence, so that p belongs to the intervals of all of them.
-    largest_bend = _MOST_BENT / (6 * half_width_in_errors((1 - LEVEL) / 2))
-    reach = half_width_in_errors((1 - confidence) / 2)
+    largest_bend = _MOST_BENT / (6 * half_width_in_standard_errors((1 - LEVEL) / 2))
+    reach = half_width_in_standard_errors((1 - confidence) / 2)
     skew = min(max(sum(component.third for component in components) / (6 * error**3), -largest_bend), largest_bend)
     low, high = (
         mean - _transform_skewed_quantile(reach, skew) * error,
@@ -528,7 +528,7 @@ def _find_mean_interval_and_p(
         high,
         _compute_p_value(
             abs(_invert_skewed_quantile(mean / error, skew)),
-            half_width_in_errors,
+            half_width_in_standard_errors,
             components[0] if len(components) == 1 else None,
         ),
     )

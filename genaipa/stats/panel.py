@@ -69,7 +69,7 @@ def estimate_analyst_panel(
     number = int(analyst.max()) + 1
     leniencies = _fit_analyst_leniencies(value, analyst, question_cells, about) if number > 1 else None
     effects = leniencies.effects if leniencies else np.full(number, np.nan)
-    extra = _weigh_excess_over_others(value, weight, analyst, renumber_labels(answer), effects)
+    extra = _weigh_excess_of_each_score_over_others(value, weight, analyst, renumber_labels(answer), effects)
     without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
     if number < LEAST_ANALYSTS:
         return AnalystPanel(number, np.nan, without, Reason.FEW_ANALYSTS)
@@ -84,7 +84,7 @@ def _combine_label_pairs(first: Labels, second: Labels) -> Labels:
     return renumber_labels(first * (int(second.max()) + 1) + second)
 
 
-def _count_distinct_parts_of_wholes(parts: Labels, wholes: Labels) -> Labels:
+def _count_parts_in_whole_of_each_row(parts: Labels, wholes: Labels) -> Labels:
     """Return how many different parts the whole of each score has."""
     _, first = np.unique(_combine_label_pairs(wholes, parts), return_index=True)
     return np.bincount(wholes[first])[wholes]
@@ -95,13 +95,13 @@ def _weight_of_each_score_in_mean(
 ) -> Floats:
     """Return each score's weight in the mean; they add up to 1."""
     weight: Floats = 1 / np.bincount(cell)[cell]
-    weight /= _count_distinct_parts_of_wholes(document, question_cells)
-    weight /= _count_distinct_parts_of_wholes(experiment, question)
+    weight /= _count_parts_in_whole_of_each_row(document, question_cells)
+    weight /= _count_parts_in_whole_of_each_row(experiment, question)
     weight /= int(question.max()) + 1
     return weight
 
 
-def _weigh_excess_over_others(
+def _weigh_excess_of_each_score_over_others(
     value: Floats, weight: Floats, analyst: Labels, answer: Labels, effects: Floats
 ) -> Floats:
     """Return what each score adds to the mean beyond what others gave, or would have given, to the same answer.

@@ -55,7 +55,7 @@ def permute_integers_between_sides(
     )
 
 
-def permute_reply_texts(before: Sequence[Any], after: Sequence[Any]) -> PermutationDistribution:
+def permute_texts_to_test_likeness_loss(before: Sequence[Any], after: Sequence[Any]) -> PermutationDistribution:
     """Deal replies, each with its words, to two days: is the second day less like the first than the first is itself.
 
     The likeness is the share of pairs of replies that are equal. The first day has two replies or more.

@@ -89,7 +89,7 @@ class ScoredSample:
         scored: Flags = np.bincount(self.question, self.scored)[self.question] > 0
         return scored
 
-    def fit_slope(self, people_scores: Floats, judge_scores: Floats) -> float:
+    def fit_slope_or_zero_if_insignificant(self, people_scores: Floats, judge_scores: Floats) -> float:
         """Fit λ, people's scores on the judge's within groups, over all that was drawn and scored; 0 or more.
 
         0 where the judge gave the same to all of a group, and where the slope's own interval holds 0.
@@ -117,7 +117,7 @@ class ScoredSample:
         whole, sums = np.bincount(self.group, weight), np.bincount(self.group, weight * differences)
         average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
         correction = (
-            self._correction_factor_by_group[self.group]
+            self._deviation_inflation_factor_by_group[self.group]
             * self.inverse_drawn_shares
             * np.where(self.scored, differences - average, 0.0)
         )
@@ -131,7 +131,7 @@ class ScoredSample:
         spread = min(np.ptp(people_scores - judge_scores), np.ptp(people_scores - slope * judge_scores))
         return Reason.EQUAL_DIFFERENCES if spread < _ROUNDING else Reason.NONE
 
-    def residual_variance(self, residuals: Floats, in_group: Flags) -> float:
+    def residual_variance_within_questions(self, residuals: Floats, in_group: Flags) -> float:
         """Return the variance of drawn and scored answers' residuals around their question's mean, in a group.
 
         Where too few questions have two such answers to tell, that around the group's mean, which is rather too large.
@@ -165,7 +165,7 @@ class ScoredSample:
         return _interval_quantile(free) * float(np.sqrt(parts.sum() * variance))
 
     @cached_property
-    def _correction_factor_by_group(self) -> Floats:
+    def _deviation_inflation_factor_by_group(self) -> Floats:
         """Return the factor by which scored questions are drawn out from their mean where others have no score.
 
         With it, the variance over all questions is that over the scored ones, as if they alone were there: a few

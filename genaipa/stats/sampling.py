@@ -32,12 +32,12 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
     """
     totals = [sum(documents) for documents in answers_by_question]
-    turns, means = deal_turns_and_mean_turns_to_rows(totals, size)
+    turns, means = deal_turns_round_robin_with_means(totals, size)
     some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
     cells = []
     for documents, turn, mean in zip(answers_by_question, turns, means, strict=True):
-        turns_taken, _ = deal_turns_and_mean_turns_to_rows(documents, turn)
-        _, mean_turns = deal_turns_and_mean_turns_to_rows(documents, 1 if some_without else turn)
+        turns_taken, _ = deal_turns_round_robin_with_means(documents, turn)
+        _, mean_turns = deal_turns_round_robin_with_means(documents, 1 if some_without else turn)
         factor = mean if some_without else 1.0
         cells.append(
             [
@@ -48,10 +48,10 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     return cells
 
 
-def deal_turns_and_mean_turns_to_rows(row_sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+def deal_turns_round_robin_with_means(row_sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
-    >>> deal_turns_and_mean_turns_to_rows([3, 1, 3], 4)
+    >>> deal_turns_round_robin_with_means([3, 1, 3], 4)
     ([2, 1, 1], [1.5, 1.0, 1.5])
     """
     if turns < 0 or min(row_sizes, default=0) < 0:

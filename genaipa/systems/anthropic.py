@@ -28,13 +28,13 @@ from genaipa.systems.chat import (
     MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    cache_prefix_ends_and_continuation,
+    cache_prefix_ends_and_has_more_turns,
     inner_object_or_empty,
     split_lines,
 )
 from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, error_text, parse_token_count
 from genaipa.systems.provider import Provider
-from genaipa.systems.streams import StreamedAnswer, append_text
+from genaipa.systems.streams import StreamedAnswer, append_or_replace_field
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -70,21 +70,21 @@ class StreamedMessage(StreamedAnswer):
             self.answer |= inner_object_or_empty(fields, "message") | {"content": content}
         elif kind == "content_block_start":
             content.append(dict(inner_object_or_empty(fields, "content_block")))
-            self._note_piece(content[-1])
+            self._note_piece_length_and_time(content[-1])
         elif kind == "content_block_delta" and content:
             delta, index = inner_object_or_empty(fields, "delta"), fields.get("index")
             block = content[index if type(index) is int and 0 <= index < len(content) else -1]
             if name := _PIECES.get(str(delta.get("type"))):
-                append_text(block, name, delta.get(name))
-                self._note_piece({name: delta.get(name)})
+                append_or_replace_field(block, name, delta.get(name))
+                self._note_piece_length_and_time({name: delta.get(name)})
             elif delta.get("type") == "citations_delta":
-                append_text(block, "citations", [delta.get("citation")])
+                append_or_replace_field(block, "citations", [delta.get("citation")])
         elif kind == "message_delta":
             usage = inner_object_or_empty(self.answer, "usage") | inner_object_or_empty(fields, "usage")
             self.answer |= inner_object_or_empty(fields, "delta") | {"usage": usage}
             self.is_complete = bool(self.answer.get("stop_reason"))
 
-    def _note_piece(self, piece: dict[str, Any]) -> None:
+    def _note_piece_length_and_time(self, piece: dict[str, Any]) -> None:
         """Note a piece of text, or of thoughts, which may be nothing but a signature or a secret."""
         self.note_text_length_and_time(piece.get("text"))
         for name in ("thinking", "signature", "data"):
@@ -141,9 +141,9 @@ class AnthropicSystem(ChatSystem):
         self._thinking_types: frozenset[str] = frozenset()
         self._longest_reply = 0
 
-    def find_endpoint(self) -> Endpoint:
+    def resolve_endpoint(self) -> Endpoint:
         """Drop the version from the address: the SDK adds it, but other tools want it in the variable."""
-        endpoint = super().find_endpoint()
+        endpoint = super().resolve_endpoint()
         return replace(endpoint, address=endpoint.address.removesuffix("/v1"))
 
     def _cache_breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
@@ -151,7 +151,7 @@ class AnthropicSystem(ChatSystem):
 
         A breakpoint at a question that no other request continues would be written and never read.
         """
-        ends, goes_on = cache_prefix_ends_and_continuation(messages)
+        ends, goes_on = cache_prefix_ends_and_has_more_turns(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
 
     def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
@@ -192,7 +192,7 @@ class AnthropicSystem(ChatSystem):
         content = b",".join(b"{%s}" % block for block in blocks)
         return b'{"role":"%s","content":[%s]}' % (message.role.encode(), content)
 
-    def _list_required_options(self, settings: Settings) -> dict[str, Any]:
+    def _required_sampling_options(self, settings: Settings) -> dict[str, Any]:
         """Return a limit of the reply; where the model may think, with room for it."""
         effort = settings.effort or (_THOUGHTS_UNASKED if "adaptive" in self._thinking_types else "none")
         limit = token_limit_with_thoughts(_MAX_TOKENS, effort)

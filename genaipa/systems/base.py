@@ -373,7 +373,7 @@ class BatchSystem(System, Protocol):
     most_bytes: int
 
     @property
-    def address_and_key(self) -> tuple[str, str]:
+    def address_label_and_key(self) -> tuple[str, str]:
         """Provider with its address, and the key; batches are seen by the account that made them."""
         ...
 
@@ -441,7 +441,7 @@ _SOURCE = ("source", "title", "url")
 """Fields of an item in which its text, or its source, may be, the first that has any."""
 
 
-def find_passages(response: object, dotted_path: str) -> tuple[tuple[Passage, ...], str]:
+def find_passages_and_remark(response: object, dotted_path: str) -> tuple[tuple[Passage, ...], str]:
     """Return the passages at a path of a response (`choices.0.message.context.citations`), and any remark."""
     value: Any = response
     for step in dotted_path.split("."):
@@ -458,10 +458,10 @@ def find_passages(response: object, dotted_path: str) -> tuple[tuple[Passage, ..
         )
     if not value:
         return (), f"a response has an empty list at {dotted_path}: the server retrieved nothing"
-    return select_usable_passages([_convert_to_passage(item) for item in value])
+    return select_usable_passages_and_remark([_make_passage_or_none(item) for item in value])
 
 
-def _convert_to_passage(item: object) -> object:
+def _make_passage_or_none(item: object) -> object:
     """Turn an item into a passage: a text, or an object that has one; None for any other."""
     if isinstance(item, str):
         return Passage(item)
@@ -474,7 +474,7 @@ def _first_text_field(item: dict[str, Any], field_names: tuple[str, ...]) -> str
     return next((value for name in field_names if isinstance(value := item.get(name), str) and value.strip()), "")
 
 
-def select_usable_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
+def select_usable_passages_and_remark(passages: object) -> tuple[tuple[Passage, ...], str]:
     """Return the usable passages, and a remark on what is odd.
 
     One without text is left out; a source that is no text, or a score that is no number, is taken off.

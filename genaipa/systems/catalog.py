@@ -178,7 +178,7 @@ class ResolvedSystem:
         adapter: Any = load_adapter_class(self.provider) if self.provider in load_adapter_classes() else None
         if (fields := getattr(adapter, "fields", None)) is None:
             # A class of one's own reads what it likes; that a baseline knows no temperature goes without saying.
-            is_mute = self.provider_record is not None and not self.provider_record.is_remote
+            is_mute = self.provider_record is not None and not self.provider_record.has_key_or_address_variable
             return ["system prompt"] if is_mute and sampling.system_prompt else []
         thinks = self.effort not in ("", "none")
         sent = self.sendable_sampling_options & fields.keys() - (
@@ -239,7 +239,7 @@ class ResolvedSystem:
         return builtin_system
 
 
-def load_system_entries(workspace: Workspace) -> dict[str, CatalogEntry]:
+def load_usable_system_entries(workspace: Workspace) -> dict[str, CatalogEntry]:
     """Return short name → entry, the user's before the shipped ones, without the user's unusable entries.
 
     A DataError if the user's file can't be used at all.
@@ -399,8 +399,8 @@ def _resolve_wrapper_with_reader(system: ResolvedSystem, workspace: Workspace) -
     return replace(reader, requested_name=system.requested_name, name=f"{system.provider}/{reader.name}", reader=reader)
 
 
-def _load_wrapper_class(name: str) -> Any:
-    record = find_provider(name)
+def _load_wrapper_class(system_name: str) -> Any:
+    record = find_provider(system_name)
     assert record is not None, "it was resolved by its record"
     return load_adapter_class(record.name)
 
@@ -418,10 +418,10 @@ def _find_file_behind_system(provider: str, name: str) -> Path | None:
     return find_class_source_file(provider) if ":" in provider else None
 
 
-def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
+def list_missing_setup_steps(resolved: ResolvedSystem) -> list[str]:
     """List the steps needed before a system can be asked."""
     if resolved.reader is not None:
-        return find_missing_setup(resolved.reader)
+        return list_missing_setup_steps(resolved.reader)
     if resolved.provider_record is None:
         module = resolved.provider.partition(":")[0]
         return [] if is_importable(module) else [f"put the module '{module}' in this folder, or install it"]

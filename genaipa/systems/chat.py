@@ -19,11 +19,11 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     UNREADABLE,
     Endpoint,
-    find_endpoint,
     parse_token_count,
+    read_endpoint_from_environment,
     read_retry_delay,
     require_sdk,
-    select_sampling_options,
+    select_sendable_sampling_options,
 )
 from genaipa.systems.thoughts import separate_text_and_thought_parts
 from genaipa.words import join_some
@@ -87,19 +87,19 @@ class HostedSystem(abc.ABC):
         self._client: Any = None
         self._endpoint: Endpoint
 
-    def find_endpoint(self) -> Endpoint:
+    def resolve_endpoint(self) -> Endpoint:
         """Read address and key; a NotReadyError names a missing variable."""
-        return find_endpoint(self.provider, self.name)
+        return read_endpoint_from_environment(self.provider, self.name)
 
     @property
-    def address_and_key(self) -> tuple[str, str]:
+    def address_label_and_key(self) -> tuple[str, str]:
         """Provider with its address, and the key."""
         return f"{self.provider.name} at {self._endpoint.address}", self._endpoint.key or ""
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, look up the model."""
         require_sdk(self.name, self.provider, "httpx_aiohttp")
-        self._endpoint = self.find_endpoint()
+        self._endpoint = self.resolve_endpoint()
         self._set_sdk_client()
         try:
             return await self._look_up_model()
@@ -111,15 +111,15 @@ class HostedSystem(abc.ABC):
         """Make the connections for the SDK."""
         from genaipa.systems.connections import Connections
 
-        return Connections(use_proxy=self._endpoint.uses_proxy)
+        return Connections(use_proxy=self._endpoint.may_use_proxy)
 
     async def _look_up_model(self) -> Readiness:
         """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
-        models = await self._list_models()
+        models = await self._fetch_models_or_failure_reason()
         if isinstance(models, str):
             return Readiness(notes=(self._endpoint.missing_model_list_note(models),) if models else (), checked=False)
         # A list without any model says nothing.
-        entry = (models.get(self.model) or await self._fetch_unlisted_model_entry(models)) if models else {}
+        entry = (models.get(self.model) or await self._fetch_unlisted_model_or_raise_unknown(models)) if models else {}
         if entry is None:
             notes = (self._endpoint.unlisted_model_note(self.model, models),)
             return Readiness(models=tuple(sorted(models)), notes=notes)
@@ -127,9 +127,9 @@ class HostedSystem(abc.ABC):
 
     def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
-        defaults, effort = self._list_required_options(settings), settings.effort
+        defaults, effort = self._required_sampling_options(settings), settings.effort
         accepts = self.accepts - (self.refused_when_thinking if effort not in (None, "none") else frozenset())
-        sent = defaults | select_sampling_options(settings, accepts | defaults.keys(), self.fields)
+        sent = defaults | select_sendable_sampling_options(settings, accepts | defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
         if settings.system_prompt is not None and "system_prompt" in sent:
             # A record has the prompt's digest; its text is in the run's spec.
@@ -142,7 +142,7 @@ class HostedSystem(abc.ABC):
             sent["json_schema"] = True
         return fields, sent
 
-    def _list_required_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
+    def _required_sampling_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
         """Return the options that the protocol requires, by their names in `OPTIONS`."""
         return {}
 
@@ -151,11 +151,11 @@ class HostedSystem(abc.ABC):
         """Make the SDK's client."""
 
     @abc.abstractmethod
-    async def _list_models(self) -> dict[str, dict[str, Any]] | str:
-        """List the models, id → entry; or say why there is no list (see `Endpoint.model_list_failure_reason`)."""
+    async def _fetch_models_or_failure_reason(self) -> dict[str, dict[str, Any]] | str:
+        """List the models, id → entry; or say why there is no list."""
 
     @abc.abstractmethod
-    async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
+    async def _fetch_unlisted_model_or_raise_unknown(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
         """Fetch the entry of an unlisted model; NotReadyError only if it certainly does not exist."""
 
     @abc.abstractmethod
@@ -255,7 +255,7 @@ class ChatSystem(HostedSystem):
                     streamed.time_and_add_event(event)
         if not streamed.is_complete:
             raise self._endpoint.connection_error("the stream ended before the reply did")
-        return streamed.add_times_to_reply(self._parse_reply_unless_error(streamed.answer, sent_settings))
+        return streamed.add_first_output_times_to_reply(self._parse_reply_unless_error(streamed.answer, sent_settings))
 
     def _parse_reply_unless_error(
         self, body: object, sent_settings: dict[str, Any], headers: Mapping[str, str] | None = None
@@ -380,7 +380,7 @@ class ChatSystem(HostedSystem):
             return self._endpoint.protocol_error(str(error))
         return self._endpoint.connection_error(error)
 
-    async def _list_models(self) -> dict[str, dict[str, Any]] | str:
+    async def _fetch_models_or_failure_reason(self) -> dict[str, dict[str, Any]] | str:
         import httpx2
 
         options = {"timeout": self.look_up_seconds, "params": self.listing.parameters}
@@ -395,7 +395,7 @@ class ChatSystem(HostedSystem):
                 raise self._endpoint.setup_authentication_error(401, error.body) from None
             if elsewhere := self._endpoint.redirect_error(error.status_code, error.response.headers.get("location")):
                 raise elsewhere from None
-            return self._endpoint.model_list_failure_reason(error.status_code, error.body)
+            return self._endpoint.model_list_failure_reason_or_empty(error.status_code, error.body)
         except (self._sdk.APIError, ValueError, RecursionError):
             return UNREADABLE
         # A wrong address often answers with a web page, over which the SDKs' own lists stumble.
@@ -404,7 +404,7 @@ class ChatSystem(HostedSystem):
             return UNREADABLE
         return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and entry.get("id")}
 
-    async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
+    async def _fetch_unlisted_model_or_raise_unknown(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
         if self.listing.complete:
             raise self._endpoint.unknown_model_error(self.model, listed_models)
         path = f"{self.listing.path}/{quote(self.model, safe='')}"
@@ -450,7 +450,7 @@ def _encode_message(message: Message, cache_mark: bytes) -> bytes:
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def cache_prefix_ends_and_continuation(messages: Sequence[Message]) -> tuple[list[int], bool]:
+def cache_prefix_ends_and_has_more_turns(messages: Sequence[Message]) -> tuple[list[int], bool]:
     """Return the positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
 
     It does not where every question starts from the document again.

@@ -9,7 +9,7 @@ import httpx2
 from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
 from genaipa.files.certificates import ssl_context
-from genaipa.files.responses import LARGEST, LARGEST_BODY, Bounded
+from genaipa.files.responses import LARGEST, LARGEST_BODY, BoundedHttpClient
 
 _LARGEST_REPLY = 10 * LARGEST_BODY
 """Bytes of a reply that is streamed: each piece of it comes with hundreds of its own."""
@@ -17,7 +17,7 @@ _MOST = 1000
 """Connections at once."""
 
 
-class Connections(Bounded, Httpx2AiohttpClient):
+class Connections(BoundedHttpClient, Httpx2AiohttpClient):
     """One pool of connections; the environment's proxies apply where `use_proxy`.
 
     No redirect is followed: it would take the document along, and with some vendors the key.

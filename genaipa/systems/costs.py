@@ -218,18 +218,18 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
     return TokenCounter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)))
 
 
-def _append_tiktoken_encoding(name: str, encodings: list[object]) -> None:
+def _append_tiktoken_encoding(encoding_name: str, encodings: list[object]) -> None:
     import tiktoken
 
     try:
-        encodings.append(tiktoken.get_encoding(name))
+        encodings.append(tiktoken.get_encoding(encoding_name))
     except Exception:  # noqa: BLE001 - offline, blocked, damaged: whatever it is, the estimate takes over
         return
 
 
-def _is_tiktoken_vocabulary_cached(name: str) -> bool:
+def _is_tiktoken_vocabulary_cached(encoding_name: str) -> bool:
     """Tell whether tiktoken would find the vocabulary on disk (its own rule: SHA-1 of the address)."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
     cache_folder = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
-    address = _VOCABULARIES.format(name)
+    address = _VOCABULARIES.format(encoding_name)
     return (cache_folder / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()).is_file()

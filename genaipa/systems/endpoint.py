@@ -34,10 +34,10 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, name_suggestion
 from genaipa.files.certificates import explain_refused_certificate
-from genaipa.files.text import split_url
+from genaipa.files.text import split_url_or_empty
 from genaipa.systems.base import MAX_TOKENS, unsupported_schema_error
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys, redact
-from genaipa.words import make_printable
+from genaipa.words import replace_unprintable_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -135,7 +135,7 @@ class Endpoint:
     """Usual end of an address of this protocol, such as `/v1`."""
 
     @property
-    def uses_proxy(self) -> bool:
+    def may_use_proxy(self) -> bool:
         """Whether the environment's proxy applies: never to this machine."""
         return not is_loopback(self.address)
 
@@ -143,7 +143,7 @@ class Endpoint:
         """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
         text = mask_keys(text, list_api_keys_in_environment())[:_SEARCHED]
-        line = make_printable(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
+        line = replace_unprintable_characters(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
     def status_error(
@@ -299,7 +299,7 @@ class Endpoint:
             f"{self.address} does not list the model '{model}'{name_suggestion(model, models)}"
         )
 
-    def model_list_failure_reason(self, status: int, body: object) -> str:
+    def model_list_failure_reason_or_empty(self, status: int, body: object) -> str:
         """Return why a server lists no models, in its words; empty for a server that never lists any."""
         return "" if status in _LISTS_NOTHING else f"{status}: {error_text(body)}"
 
@@ -322,7 +322,7 @@ def require_sdk(system: str, provider: Provider, *more_packages: str) -> None:
         ) from None
 
 
-def find_endpoint(provider: Provider, system: str, address: str | None = None) -> Endpoint:
+def read_endpoint_from_environment(provider: Provider, system: str, address: str | None = None) -> Endpoint:
     """Read a system's endpoint from its provider's variables; a NotReadyError names a missing one.
 
     `address` overrides the variable for a server started here.
@@ -394,7 +394,7 @@ def read_address(system: str, variable: str) -> str | None:
 
 def is_loopback(address: str) -> bool:
     """Tell whether a URL leads to this machine."""
-    host = split_url(address).hostname or ""
+    host = split_url_or_empty(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -438,10 +438,12 @@ def parse_token_count(value: object) -> int:
     return value if type(value) is int and 0 < value <= MAX_TOKENS else 0
 
 
-def select_sampling_options(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
+def select_sendable_sampling_options(
+    settings: Settings, accepted_names: AbstractSet[str], protocol_options: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the sampling options to send: set, accepted by the model, and in the protocol."""
     options = settings.to_options()
-    return {name: options[name] for name in fields if name in options and name in accepts}
+    return {name: options[name] for name in protocol_options if name in options and name in accepted_names}
 
 
 def _list_error_codes(body: object) -> list[str]:

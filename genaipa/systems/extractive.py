@@ -263,9 +263,11 @@ class SearchableSentences:
 
     @cached_property
     def _passage_bm25_index(self) -> Any:
-        return build_bm25_index([self._words_around_sentence(position) for position in range(len(self.sentences))])
+        return build_bm25_index(
+            [self._words_of_sentence_and_neighbours(position) for position in range(len(self.sentences))]
+        )
 
-    def _words_around_sentence(self, position: int) -> list[str]:
+    def _words_of_sentence_and_neighbours(self, position: int) -> list[str]:
         """Return the words of a sentence and of its neighbours in the same section."""
         section = self.sentences[position].section
         around = range(max(0, position - NEIGHBOURS), min(len(self.sentences), position + NEIGHBOURS + 1))

@@ -134,7 +134,7 @@ class GoogleSystem(HostedSystem):
         )
         self._client = genai.Client(vertexai=False, api_key=self._endpoint.key, http_options=options)
 
-    async def _list_models(self) -> dict[str, dict[str, Any]] | str:
+    async def _fetch_models_or_failure_reason(self) -> dict[str, dict[str, Any]] | str:
         import httpx2
         from google.genai import errors
 
@@ -148,12 +148,12 @@ class GoogleSystem(HostedSystem):
                 raise self._endpoint.setup_authentication_error(error.code, error.details) from None
             if elsewhere := self._endpoint.redirect_error(error.code, _redirect_location(error)):
                 raise elsewhere from None
-            return self._endpoint.model_list_failure_reason(error.code, error.details)
+            return self._endpoint.model_list_failure_reason_or_empty(error.code, error.details)
         except (httpx2.DecodingError, *_STUMBLES):
             return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
 
-    async def _fetch_unlisted_model_entry(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
+    async def _fetch_unlisted_model_or_raise_unknown(self, listed_models: Iterable[str]) -> dict[str, Any] | None:
         import httpx2
         from google.genai import errors
 
@@ -204,7 +204,7 @@ class GoogleSystem(HostedSystem):
                     streamed.time_and_add_event(chunk.model_dump(mode="json", by_alias=True, exclude_none=True))
         if not streamed.is_complete:
             raise self._endpoint.connection_error("the stream ended before the reply did")
-        return streamed.add_times_to_reply(self._parse_reply(streamed.answer, sent))
+        return streamed.add_first_output_times_to_reply(self._parse_reply(streamed.answer, sent))
 
     def _parse_reply_unless_error(self, response: types.HttpResponse, sent_settings: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""

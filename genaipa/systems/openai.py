@@ -14,7 +14,7 @@ from genaipa.systems.base import (
     Finish,
     Reply,
     Usage,
-    find_passages,
+    find_passages_and_remark,
     mark_submission_errors_unclear,
     strip_max_length_and_items,
 )
@@ -24,14 +24,14 @@ from genaipa.systems.chat import (
     MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    cache_prefix_ends_and_continuation,
+    cache_prefix_ends_and_has_more_turns,
     inner_object_or_empty,
     split_lines,
 )
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import error_text, parse_token_count
 from genaipa.systems.provider import Provider
-from genaipa.systems.streams import StreamedAnswer, append_text
+from genaipa.systems.streams import StreamedAnswer, append_or_replace_field
 from genaipa.systems.thoughts import extract_nested_text, join_distinct_thoughts, separate_text_and_thought_parts
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class StreamedCompletion(StreamedAnswer):
         choice |= {name: value for name, value in piece.items() if name != "delta" and value is not None}
         delta = inner_object_or_empty(piece, "delta")
         for name, value in delta.items():
-            append_text(choice["message"], name, value)
+            append_or_replace_field(choice["message"], name, value)
         for name in ("content", "refusal"):
             content = delta.get(name)
             self.note_text_length_and_time(
@@ -138,14 +138,14 @@ class OpenAISystem(ChatSystem):
         if self.sends_cache_key and settings.cache_key is not None:
             fields["prompt_cache_key"] = settings.cache_key
         if self.explicit_cache:
-            ends, goes_on = cache_prefix_ends_and_continuation(messages)
+            ends, goes_on = cache_prefix_ends_and_has_more_turns(messages)
             if ends and not goes_on:
                 # Nothing after the document is shared: the implicit breakpoint would pay for a write on every question.
                 fields["prompt_cache_options"] = {"mode": "explicit"}
         return fields
 
     def _cache_breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
-        return cache_prefix_ends_and_continuation(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
+        return cache_prefix_ends_and_has_more_turns(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
 
     def _effort_fields(self, effort: str) -> dict[str, Any]:
         return {"reasoning_effort": effort}
@@ -356,7 +356,7 @@ class CompatibleSystem(OpenAISystem):
         reply = super()._parse_reply(body, sent_settings)
         if not self.passages:
             return reply
-        passages, remark = find_passages(body, self.passages)
+        passages, remark = find_passages_and_remark(body, self.passages)
         return replace(reply, passages=passages, remark=remark or reply.remark)
 
     def _request_headers(self, settings: Settings) -> dict[str, str]:

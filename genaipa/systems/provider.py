@@ -124,7 +124,7 @@ class Provider:
     """Steps needed beyond SDK, key and server, by a system's full name."""
 
     @property
-    def is_remote(self) -> bool:
+    def has_key_or_address_variable(self) -> bool:
         """Whether its systems are models that are asked by a key or at an address."""
         return bool(self.keys or self.address)
 
@@ -210,7 +210,9 @@ def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
 
 
-def match_system_name(name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None) -> str:
+def match_system_name_or_empty(
+    name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None
+) -> str:
     """Return the one of these systems that a name means: its full name, or its short one (`shorten_system_names`).
 
     Else it is the name of the model behind one of them, by `models` (system → names), which runs print beside it.
@@ -261,7 +263,7 @@ def _list_system_name_endings(name: str) -> list[str]:
     record = find_provider(name)
     if (reader := unwrap_system(name)) != name:
         return [name.removesuffix(reader) + end for end in _list_system_name_endings(reader)]
-    if record is None or not (record.is_remote or record.by_hand == "written"):
+    if record is None or not (record.has_key_or_address_variable or record.by_hand == "written"):
         return [name]
     parts = name.split("/")
     return ["/".join(parts[start:]) for start in range(len(parts) - 1, -1, -1)]

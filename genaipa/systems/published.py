@@ -49,26 +49,26 @@ class Recording(msgspec.Struct, frozen=True):
     answers: tuple[RecordedAnswer, ...]
 
 
-def _map_systems_to_datasets() -> dict[str, Any]:
+def _map_recorded_systems_to_datasets() -> dict[str, Any]:
     # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
-    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").map_recorded_systems()
+    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").map_recorded_systems_to_datasets()
     return studies
 
 
-def map_systems_to_dataset_names() -> dict[str, str]:
+def map_recorded_systems_to_dataset_names() -> dict[str, str]:
     """Return system → name of the data set whose pull brings its recording."""
-    return {system: dataset.name for system, dataset in _map_systems_to_datasets().items()}
+    return {system: dataset.name for system, dataset in _map_recorded_systems_to_datasets().items()}
 
 
 def list_question_sets_of_recorded_system(system: str) -> tuple[str, ...]:
     """Return the question sets of the study that recorded a system's answers."""
-    sets: tuple[str, ...] = _map_systems_to_datasets()[system].question_sets
+    sets: tuple[str, ...] = _map_recorded_systems_to_datasets()[system].question_sets
     return sets
 
 
 def recording_pull_command(system: str) -> str:
     """Return the command that brings the recording of a system."""
-    return f"genaipa get {map_systems_to_dataset_names().get(system, 'NAME')}"
+    return f"genaipa get {map_recorded_systems_to_dataset_names().get(system, 'NAME')}"
 
 
 def recording_path(system: str) -> Path:
@@ -109,7 +109,7 @@ class PublishedSystem(BuiltinSystem):
         name="published",
         form="published/NAME",
         about="repeats the replies of a published study; needs its data: genaipa get",
-        builtin=map_systems_to_dataset_names,
+        builtin=map_recorded_systems_to_dataset_names,
         free=True,
         words="recording",
         source=recording_path,

@@ -50,7 +50,7 @@ class RagSystem:
 
         A retriever of your own is a subclass with another one of these.
         """
-        passages, texts = _split_into_passages_and_plain_texts(text)
+        passages, texts = _passages_and_their_plain_texts(text)
         return [passages[position] for position in rank_texts(texts, question)[:PASSAGES]]
 
     @classmethod
@@ -107,7 +107,7 @@ class RagSystem:
 
 
 @lru_cache(maxsize=16)
-def _split_into_passages_and_plain_texts(text: str) -> tuple[list[Passage], tuple[str, ...]]:
+def _passages_and_their_plain_texts(text: str) -> tuple[list[Passage], tuple[str, ...]]:
     """Split a text into passages; also the plain words of each."""
     sections = find_sections(text)
     spans = split_at_section_starts(text, (section.start for section in sections))

@@ -87,7 +87,7 @@ class LevelCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Seconds
     reasoning: Tokens = 0
 
-    def add_to_reply(self, reply: Reply, messages: Sequence[Message]) -> Reply:
+    def add_time_and_usage_to_reply(self, reply: Reply, messages: Sequence[Message]) -> Reply:
         """Return the reply with its time and usage: by chance, but for a question always the same."""
         share = 0.5 + zlib.crc32(messages[-1].content.encode()) % 1000 / 1000
         reasoning = round(self.reasoning * share)
@@ -138,7 +138,7 @@ class ScriptedSystem(BuiltinSystem):
         """Follow the first unexhausted rule that matches the last message."""
         reply = await self._follow_rule(messages, settings)
         level = self._script.levels.get(settings.effort or EFFORTS[0])
-        return level.add_to_reply(reply, messages) if level else reply
+        return level.add_time_and_usage_to_reply(reply, messages) if level else reply
 
     async def _follow_rule(self, messages: Sequence[Message], settings: Settings) -> Reply:
         question = messages[-1].content

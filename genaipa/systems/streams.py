@@ -48,7 +48,7 @@ class StreamedAnswer(abc.ABC):
         if piece and self._first is None:
             self._first = self._now
 
-    def add_times_to_reply(self, reply: Reply) -> Reply:
+    def add_first_output_times_to_reply(self, reply: Reply) -> Reply:
         """Return the reply with the seconds until anything of it came, and until its first text behind any thoughts."""
         answer = split_thoughts(reply.text).answer
         position = len(reply.text) - len(answer.lstrip())
@@ -56,10 +56,10 @@ class StreamedAnswer(abc.ABC):
         return replace(reply, first_token=self._first, first_text=first_text)
 
 
-def append_text(fields: dict[str, Any], name: str, piece: object) -> None:
+def append_or_replace_field(fields: dict[str, Any], field_name: str, piece: object) -> None:
     """Append a piece to a field that is a text, or a list; any other value replaces what was there."""
-    before: Any = fields.get(name)
+    before: Any = fields.get(field_name)
     if any(isinstance(before, kind) and isinstance(piece, kind) for kind in (str, list)):
-        fields[name] = before + piece
+        fields[field_name] = before + piece
     elif piece is not None:
-        fields[name] = piece
+        fields[field_name] = piece

@@ -77,13 +77,13 @@ def split_thoughts(text: str) -> SplitReply:
     if not has_ending and not text.lstrip(_BLANKS).startswith(_BEGINNINGS):
         return SplitReply("", text)
     end, unclosed = 0, False
-    while not unclosed and (head_end := _find_end_of_thoughts(text, end)) is not None:
+    while not unclosed and (head_end := _find_end_of_thoughts_or_minus_one(text, end)) is not None:
         unclosed = head_end < 0
         end = len(text) if unclosed else head_end
     return SplitReply(text[:end], text[end:], unclosed)
 
 
-def _find_end_of_thoughts(text: str, start: int) -> int | None:
+def _find_end_of_thoughts_or_minus_one(text: str, start: int) -> int | None:
     """Return the end of one piece of thoughts that begins here; -1 if it has none, None without a beginning."""
     begin = _skip_blanks(text, start)
     if opening := _OPEN.match(text, begin):
@@ -117,7 +117,7 @@ def _is_mark_end_of_thoughts(text: str, search_start: int, mark: re.Match[str]) 
     return not line[-1].isspace() or line.rstrip()[-1] in _SENTENCE_ENDS
 
 
-def has_thought_marks(thoughts: str) -> bool:
+def begins_with_thought_marks(thoughts: str) -> bool:
     """Tell whether thoughts were part of a reply's text: a server that sends them apart leaves out their marks."""
     return bool(_OPEN.match(thoughts.lstrip()) or split_thoughts(thoughts).thoughts)
 

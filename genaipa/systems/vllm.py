@@ -22,8 +22,8 @@ from genaipa.systems.chat_template import find_reasoning_parser
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
-    find_endpoint,
     parse_token_count,
+    read_endpoint_from_environment,
     read_variable,
     require_sdk,
     split_environment_variable,
@@ -114,11 +114,11 @@ class VllmServer:
         """Wait until /health answers; NotReadyError with the log's end if the process ends or time runs out."""
         import httpx2
 
-        from genaipa.files.responses import Bounded
+        from genaipa.files.responses import BoundedHttpClient
 
         deadline = asyncio.get_running_loop().time() + seconds
         # It is of this machine, without TLS.
-        async with Bounded(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
+        async with BoundedHttpClient(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
             while True:
                 if self.has_ended():
                     reason = f"ended before it was ready (exit code {self._process.returncode})"
@@ -170,7 +170,7 @@ class VllmSystem(CompatibleSystem):
         address="VLLM_BASE_URL",
         free=True,
         takes_flags=True,
-        program=lambda: _find_vllm_command_and_flags()[0],
+        program=lambda: _find_vllm_program_command_and_flags()[0],
         efforts=EFFORTS,
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
@@ -180,9 +180,11 @@ class VllmSystem(CompatibleSystem):
         self._server: VllmServer | None = None
         self._started, self._flags = False, flags
 
-    def find_endpoint(self) -> Endpoint:
+    def resolve_endpoint(self) -> Endpoint:
         """Return the server's address, with or without /v1 in the variable."""
-        endpoint = find_endpoint(self.provider, self.name, self._server.address if self._server is not None else None)
+        endpoint = read_endpoint_from_environment(
+            self.provider, self.name, self._server.address if self._server is not None else None
+        )
         return replace(endpoint, address=f"{endpoint.address.removesuffix('/v1')}/v1", url_suffix="")
 
     async def start(self) -> Readiness:
@@ -190,7 +192,7 @@ class VllmSystem(CompatibleSystem):
         self._started, parser = False, ""
         require_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
-            program, words, flags = _find_vllm_command_and_flags()
+            program, words, flags = _find_vllm_program_command_and_flags()
             if program is None:
                 raise NotReadyError(
                     f"{self.name} needs a vLLM server: set VLLM_BASE_URL to a running one, or install vLLM here "
@@ -253,7 +255,7 @@ class VllmSystem(CompatibleSystem):
             await server.stop(keep_log=not self._started or server.has_ended())
 
 
-def _find_vllm_command_and_flags() -> tuple[str | None, list[str], list[str]]:
+def _find_vllm_program_command_and_flags() -> tuple[str | None, list[str], list[str]]:
     """Program that starts a server here (None if not installed), words before `serve`, flags after it.
 
     A UsageError for a malformed variable.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, TaskError, clip
 from genaipa.plugins import ships_with_genaipa
-from genaipa.runs.records import Digests, question_label
+from genaipa.runs.records import Digests, question_id_or_all_coordinates
 from genaipa.systems.base import Message
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Call:
     @property
     def label(self) -> str:
         """The name of what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
-        return question_label(self.coordinates)
+        return question_id_or_all_coordinates(self.coordinates)
 
     def follow_up(self, reply: str, message: Message, **changes: Any) -> Call:
         """Return the call that sends a further message after this one's reply; `changes` are its other fields."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import make_data_frame
-from genaipa.kinds import DEFAULT, PLAIN, find_kind, kind_names, load_kinds
+from genaipa.kinds import DEFAULT, PLAIN, find_kind_or_placeholder, load_kinds, registered_kind_names
 from genaipa.plugins import entry_point_targets, ships_with_genaipa
 from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
 from genaipa.tasks.base import Task
@@ -29,9 +29,9 @@ def task_names() -> list[str]:
     return [*alone, *(task for tasks in named.values() for task in tasks or ())]
 
 
-def find_task_kind(task: str) -> str:
+def find_task_kind_or_plain(task: str) -> str:
     """Return the kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
-    if task == DEFAULT or task in kind_names():
+    if task == DEFAULT or task in registered_kind_names():
         return task
     having = (name for name, kind in load_kinds().items() if task in (kind.task_names() or ()))
     return next(having, PLAIN)
@@ -51,14 +51,14 @@ def list_suites() -> pd.DataFrame:
     return make_data_frame(rows, list(rows[0]) if rows else [])
 
 
-def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
+def make_task(spec: RunSpec, workspace: Workspace, resumed_run_folder: RunFolder | None = None) -> Task:
     """Make the task of a spec, or of a run that goes on; a UsageError for an unknown name, or any error of its data."""
-    task = find_kind(spec.kind).make(spec, workspace)
-    task.folder = folder
+    task = find_kind_or_placeholder(spec.kind).make(spec, workspace)
+    task.folder = resumed_run_folder
     return task
 
 
-def make_package_or_user_task(spec: RunSpec, workspace: Workspace) -> Task:
+def make_entry_point_or_user_task(spec: RunSpec, workspace: Workspace) -> Task:
     """Return the task of a package or of a class of the user's own; a UsageError where there is none."""
     return make_task_of_class(entry_point_targets(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
 
@@ -73,7 +73,7 @@ def make_task_of_class(class_path: str, spec: RunSpec, workspace: Workspace) -> 
     return task
 
 
-def list_package_tasks() -> list[str]:
+def list_entry_point_task_names() -> list[str]:
     """Return the tasks that packages bring."""
     return list(entry_point_targets(ENTRY_POINTS))
 

@@ -24,7 +24,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def extract_json_or_flaw(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
+def extract_json_or_reply_and_flaw(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
     """Return (the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
 
     Checked are the fields that have to be there, types and permitted values, at every depth.

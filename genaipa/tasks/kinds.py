@@ -39,15 +39,15 @@ class _PlainTaskKind(Kind[Plan]):
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:
         """Make the task; a UsageError where there is none."""
-        from genaipa.tasks.catalog import make_package_or_user_task
+        from genaipa.tasks.catalog import make_entry_point_or_user_task
 
-        return make_package_or_user_task(spec, workspace)
+        return make_entry_point_or_user_task(spec, workspace)
 
     def task_names(self) -> list[str]:
         """Return the tasks that packages bring."""
-        from genaipa.tasks.catalog import list_package_tasks
+        from genaipa.tasks.catalog import list_entry_point_task_names
 
-        return list_package_tasks()
+        return list_entry_point_task_names()
 
 
 PROCEDURE = _ProcedureKind()

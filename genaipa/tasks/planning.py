@@ -36,17 +36,17 @@ from genaipa.runs.procedure import (
     INITIALIZATIONS,
     NEUTRAL,
     ProcedurePlan,
+    assert_procedure_run_and_get_plan,
     make_spec_for_other_documents,
-    require_procedure_plan,
 )
 from genaipa.runs.records import CorpusFacts, RunSpec
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.runs.slices import assign_documents_to_slices, check_slice
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import is_recording_pulled, list_question_sets_of_recorded_system, read_recording
 from genaipa.tasks.prompts import list_prompt_sets, load_prompts
-from genaipa.tasks.request import make_spec, parse_question_limit
+from genaipa.tasks.request import make_spec, parse_question_range
 from genaipa.words import join_names, join_some
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def resolve_documents(
     if sample is None or sample > MOST_DOCUMENTS:
         corpus = _read_indexed_corpus(workspace, request, most_unindexed=MOST_DOCUMENTS)
     else:  # No slices are made of it, which need to know more of each document.
-        corpus = examine_corpus(Path(request.corpus), seed=request.seed, by=request.stratify or "")
+        corpus = examine_corpus(Path(request.corpus), seed=request.seed, stratum_column=request.stratify or "")
     rows = corpus.select_distinct_or_sampled_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS:
         raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
@@ -92,7 +92,7 @@ def _make_and_say_corpus_facts(
     """Return the facts of a corpus for the manifest; says what is asked about."""
     file, by = str(corpus.path.resolve()), request.stratify or ""
     facts = CorpusFacts(file, corpus.digest, corpus.document_count, corpus.distinct_text_count, document_count, by)
-    for sentence in (facts.summary_sentence, *corpus.remarks_on_groups):
+    for sentence in (facts.sentence_on_corpus_and_sample_size, *corpus.remarks_on_groups):
         resources.say(sentence)
     return facts
 
@@ -138,13 +138,13 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         )
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
-    alike = corpus.heads.map_rows_to_first_asked_alike(rows)
+    alike = corpus.heads.map_english_rows_to_first_of_same_kind(rows)
     heads = {corpus.heads.names[row]: corpus.heads.make_textless_document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
     slice_indices = assign_documents_to_slices(corpus.heads.texts, number)
     slice_rows = [(row, first) for row, first in zip(rows, alike, strict=True) if slice_indices[row] == index]
     documents = _read_documents(workspace, request, corpus, [row for row, _ in slice_rows])
-    sets = require_procedure_plan(whole).questions
+    sets = assert_procedure_run_and_get_plan(whole).questions
     questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in slice_rows}
     spec = make_spec_for_other_documents(whole, documents, questions)
     return PlannedSlice(workspace.with_documents(documents), spec, facts, _digest_slice_plan(workspace, whole, facts))
@@ -161,7 +161,7 @@ def _read_indexed_corpus(
         file,
         folder,
         seed=request.seed,
-        by=by,
+        stratum_column=by,
         with_sample_order=sampled,
         reread=rebuild_index,
         largest_unindexed=most_unindexed,
@@ -180,7 +180,7 @@ def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, r
 
 def _digest_slice_plan(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str:
     """Return the digest of everything that decides what slices ask, but for systems and repetitions."""
-    plan = require_procedure_plan(spec)
+    plan = assert_procedure_run_and_get_plan(spec)
     files = workspace.nearest_files("questions")
     questions = {name: sha256_of(read_text(files[name][1])) for name in sorted({*plan.questions.values()})}
     prompts = {name: sorted(load_prompts(workspace, name).template_texts.items()) for name in plan.prompts}
@@ -207,7 +207,7 @@ def _resolve_given_documents(
         )
     if not sources:
         return workspace, request
-    texts = _list_text_digests_of_runs(workspace)
+    texts = _map_documents_to_run_text_digests(workspace)
     documents_by_name: dict[str, Document] = {}
 
     def is_name_taken_by_other_text(name: str, digest: str) -> bool:
@@ -224,10 +224,10 @@ def _resolve_given_documents(
     return workspace.with_documents(documents_by_name), replace(request, documents=documents)
 
 
-def _list_text_digests_of_runs(workspace: Workspace) -> dict[str, set[str]]:
+def _map_documents_to_run_text_digests(workspace: Workspace) -> dict[str, set[str]]:
     """Return name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
-    for folder in list_run_folders(workspace):
+    for folder in list_run_folders_oldest_first(workspace):
         try:
             documents = folder.manifest().documents
         except GenaipaError:
@@ -301,7 +301,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         "initializations": initializations,
         "wordings": wordings,
         "prompts": prompts,
-        "limit": parse_question_limit(options.get("limit")),
+        "limit": parse_question_range(options.get("limit")),
     }
     return msgspec.convert(options | resolved, ProcedurePlan)
 
@@ -468,7 +468,7 @@ def _tell_defaults_for_non_english_documents(
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
-            unknown.setdefault(document.likely_language, []).append(name)
+            unknown.setdefault(document.likely_unsupported_language, []).append(name)
         elif document.language != ENGLISH.code:
             documents_by_language.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():

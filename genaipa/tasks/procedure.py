@@ -24,8 +24,8 @@ from genaipa.runs.procedure import (
     Coordinates,
     Initialization,
     ProcedurePlan,
+    assert_procedure_run_and_get_plan,
     conversation_id,
-    require_procedure_plan,
 )
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec, answer_digest
 from genaipa.systems.base import Message
@@ -87,40 +87,44 @@ def shuffle_question_ids(seed: int, document: str, repetition: int, ids: Sequenc
     return tuple(order)
 
 
-def question_order(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
+def shuffled_question_order_within_limit(
+    spec: RunSpec, document: str, repetition: int, questions: QuestionSet
+) -> tuple[str, ...]:
     """Return the questions of one repetition as they are asked, cut to the spec's limit."""
     order = shuffle_question_ids(spec.seed, document, repetition, [q.id for q in questions.questions])
-    limit = require_procedure_plan(spec).limit
+    limit = assert_procedure_run_and_get_plan(spec).limit
     if limit is None:
         return order
     first, last = limit
     return order[first - 1 : last]
 
 
-def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
+def iterate_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
     """List every conversation with one system, in Algorithm 1's order within a document and repetition."""
-    plan = require_procedure_plan(spec)
+    plan = assert_procedure_run_and_get_plan(spec)
     for document in plan.documents:
         for repetition in range(1, spec.repetitions + 1):
-            order = question_order(spec, document, repetition, questions[document])
+            order = shuffled_question_order_within_limit(spec, document, repetition, questions[document])
             for initialization in plan.initializations:
                 for wording in plan.wordings:
                     for prompts in plan.prompts if len(plan.prompts) > 1 else ("",):
                         yield Conversation(system, document, initialization, wording, repetition, order, prompts)
 
 
-def list_question_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
+def map_repetitions_to_question_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
     """Return `document|repetition` → the order in which its questions are asked."""
     return {
-        f"{document}|{repetition}": question_order(spec, document, repetition, questions[document])
-        for document in require_procedure_plan(spec).documents
+        f"{document}|{repetition}": shuffled_question_order_within_limit(
+            spec, document, repetition, questions[document]
+        )
+        for document in assert_procedure_run_and_get_plan(spec).documents
         for repetition in range(1, spec.repetitions + 1)
     }
 
 
 def check_question_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if the limit leaves none of the questions about a document."""
-    limit = require_procedure_plan(spec).limit
+    limit = assert_procedure_run_and_get_plan(spec).limit
     for document, question_set in questions.items():
         if limit is not None and limit[0] > (available := len(question_set.questions)):
             raise OptionError(
@@ -130,7 +134,7 @@ def check_question_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> No
 
 def check_questions_have_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if a wording is asked for that a question does not have."""
-    needed = max(WORDINGS.index(wording) for wording in require_procedure_plan(spec).wordings)
+    needed = max(WORDINGS.index(wording) for wording in assert_procedure_run_and_get_plan(spec).wordings)
     for question_set in {q.name: q for q in questions.values()}.values():
         for question in question_set.questions:
             if len(question.paraphrases) < needed:
@@ -150,7 +154,7 @@ class Procedure(Task):
         self._sets = {name: load_question_set(name, workspace) for name in sets}
         follow_up = self.plan.follow_up
         self._asked_sets = {
-            name: question_set.add_follow_up_questions(follow_up) if follow_up else question_set
+            name: question_set.append_follow_up_questions(follow_up) if follow_up else question_set
             for name, question_set in self._sets.items()
         }
         self._set_texts = {
@@ -170,7 +174,7 @@ class Procedure(Task):
     @property
     def plan(self) -> ProcedurePlan:
         """The plan of the run."""
-        return require_procedure_plan(self.spec)
+        return assert_procedure_run_and_get_plan(self.spec)
 
     @property
     def part_tokens(self) -> int | None:
@@ -234,7 +238,7 @@ class Procedure(Task):
     @cached_property
     def question_orders(self) -> dict[str, tuple[str, ...]]:
         """`document|repetition` → the order in which its questions are asked."""
-        return list_question_orders(self.spec, self.questions)
+        return map_repetitions_to_question_orders(self.spec, self.questions)
 
     @property
     def texts_for_run_folder(self) -> dict[str, str]:
@@ -262,7 +266,7 @@ class Procedure(Task):
         """Return the language of a document."""
         return self.documents[text_name].language if text_name in self.documents else ""
 
-    def make_scripts(self, target: Target) -> dict[str, Script]:
+    def make_scripts_by_document_and_prompts(self, target: Target) -> dict[str, Script]:
         """Return `document|set of prompts` → its script, the text in parts that suit the system; made once for each."""
         if not target.memory:
             for name, document in self.documents.items():
@@ -275,21 +279,23 @@ class Procedure(Task):
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Return a dialogue for each conversation, the one before it that writes its summary included."""
-        return self._list_dialogues(self.spec, target)
+        return self._iterate_dialogues(self.spec, target)
 
     def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the first repetition: the others only shuffle the questions."""
-        return self._list_dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
+        return self._iterate_dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
-    def _list_dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
-        scripts = self.make_scripts(target)
-        for conversation in list_conversations(spec, self.questions, target.name):
+    def _iterate_dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
+        scripts = self.make_scripts_by_document_and_prompts(target)
+        for conversation in iterate_conversations(spec, self.questions, target.name):
             prompts = conversation.prompts or self.plan.prompts[0]
             yield self._hold_conversation(conversation, scripts[f"{conversation.document}|{prompts}"], target)
 
     def _hold_conversation(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
         """Hold one conversation from its introduction to its last question."""
-        if all(self._is_question_done(conversation, question, target) for question in conversation.order):
+        if all(
+            self._is_question_with_follow_up_done(conversation, question, target) for question in conversation.order
+        ):
             return
         # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
         opening = target.opening_messages(conversation.id)
@@ -312,7 +318,7 @@ class Procedure(Task):
                     target,
                 )
                 for turn, question, message in questions
-                if not self._is_question_done(conversation, question, target)
+                if not self._is_question_with_follow_up_done(conversation, question, target)
             )
             return
         messages = [*opening]
@@ -320,18 +326,18 @@ class Procedure(Task):
             messages.append(message)
             call = self._make_call(conversation, question, tuple(messages), turn=turn)
             reply = yield call
-            if not self._is_follow_up_done(conversation, question, target):
+            if not self._is_follow_up_done_or_unneeded(conversation, question, target):
                 # In a branch: the next question is asked as if there were no follow-up, whatever becomes of this one.
                 yield (self._ask_follow_up_question(conversation, call, reply, script),)
-            messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "answer"))
+            messages.append(Message("assistant", reply or self._placeholder_for_empty_reply(conversation), "answer"))
 
-    def _is_question_done(self, conversation: Conversation, question: str, target: Target) -> bool:
+    def _is_question_with_follow_up_done(self, conversation: Conversation, question: str, target: Target) -> bool:
         """Tell whether the answer to a question is in, and that to its follow-up."""
-        return target.is_done(conversation.answer_key(question)) and self._is_follow_up_done(
+        return target.is_done(conversation.answer_key(question)) and self._is_follow_up_done_or_unneeded(
             conversation, question, target
         )
 
-    def _is_follow_up_done(self, conversation: Conversation, question: str, target: Target) -> bool:
+    def _is_follow_up_done_or_unneeded(self, conversation: Conversation, question: str, target: Target) -> bool:
         """Tell whether nothing follows up on a question, or the answer to its follow-up is in."""
         follow_up = self._branch_for_follow_up(conversation)
         return follow_up is None or target.is_done(follow_up.answer_key(follow_up_id(question)))
@@ -347,19 +353,19 @@ class Procedure(Task):
         question = follow_up_id(call.coordinates["question"])
         branch = dataclasses.replace(conversation, wording=FOLLOW_UP)
         yield call.follow_up(
-            reply or self._no_answer_sentence(conversation),
+            reply or self._placeholder_for_empty_reply(conversation),
             script.question_message(question, FOLLOW_UP),
             coordinates=branch.coordinates(question),
             after=answer_digest(call.digest, call.messages[-1].content, reply),
         )
 
-    def _no_answer_sentence(self, conversation: Conversation) -> str:
+    def _placeholder_for_empty_reply(self, conversation: Conversation) -> str:
         return language_of_prompt_set(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _ask_question(self, conversation: Conversation, call: Call, script: Script, target: Target) -> Dialogue:
         """Ask a question by itself, and its follow-up if there is one."""
         reply = yield call
-        if not self._is_follow_up_done(conversation, call.coordinates["question"], target):
+        if not self._is_follow_up_done_or_unneeded(conversation, call.coordinates["question"], target):
             yield from self._ask_follow_up_question(conversation, call, reply, script)
 
     def _request_summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
@@ -371,7 +377,7 @@ class Procedure(Task):
         request = (*messages, script.summary_request_message(conversation.initialization))
         turn = sum(message.role == "user" for message in request)
         call = self._make_call(conversation, SUMMARY, request, "summary", turn)
-        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._no_answer_sentence(
+        return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._placeholder_for_empty_reply(
             conversation
         )
 
@@ -387,7 +393,9 @@ class Procedure(Task):
             name = f"({step_prefix}{step.name.strip('()')})"
             call = self._make_call(conversation, name, tuple(messages), "acknowledgement", turn)
             reply = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
-            messages.append(Message("assistant", reply or self._no_answer_sentence(conversation), "acknowledgement"))
+            messages.append(
+                Message("assistant", reply or self._placeholder_for_empty_reply(conversation), "acknowledgement")
+            )
         return messages
 
     def _make_call(

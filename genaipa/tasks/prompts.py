@@ -21,7 +21,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import read_text, sha256_of
 from genaipa.kinds import load_kinds
 from genaipa.languages.catalog import LANGUAGES, language_of_prompt_set, variant_name_for_language
-from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
+from genaipa.runs.procedure import GUIDED, NEUTRAL, get_plan_if_procedure_run
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped_folder
 
@@ -137,10 +137,10 @@ def list_prompt_sets(workspace: Workspace) -> list[str]:
     layers = (folder for name, folder in workspace.layers if name != "shipped")
     folders = (path for layer in layers for path in sorted((layer / "prompts").glob("[!.]*")))
     user_sets = (path.name for path in folders if path.is_dir() and path.name not in reserved)
-    return list(dict.fromkeys((*SETS, *list_translated_prompt_sets(), *user_sets)))
+    return list(dict.fromkeys((*SETS, *translated_prompt_set_descriptions(), *user_sets)))
 
 
-def list_translated_prompt_sets() -> dict[str, str]:
+def translated_prompt_set_descriptions() -> dict[str, str]:
     """Return the shipped sets in other languages → which set it is, in which."""
     every = {
         variant_name_for_language(name, code): f"{name}, in {language.name}"
@@ -159,7 +159,7 @@ def list_prompt_folders_of_kinds() -> set[str]:
     return {kind.prompts for kind in load_kinds().values()} - {""}
 
 
-def find_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
+def assemble_prompts_unchecked(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set, unchecked; what it does not have of its own is that of all, else of `neutral`."""
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
     files = basis.nearest_files("prompts", NEUTRAL)
@@ -180,7 +180,7 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set in effect, checked; an UnknownNameError if there is no such set."""
     if name not in list_prompt_sets(workspace):
         raise UnknownNameError("set of prompts", name, list_prompt_sets(workspace), "See: genaipa prompts")
-    prompts = find_prompts(workspace, name)
+    prompts = assemble_prompts_unchecked(workspace, name)
     missing = [template for template in (*TEMPLATES, *INCLUDED) if template not in prompts.files]
     if missing:
         raise UsageError(
@@ -190,12 +190,12 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     return prompts
 
 
-def list_prompt_set_labels(manifest: Manifest) -> dict[str, str]:
+def map_prompt_sets_to_labels(manifest: Manifest) -> dict[str, str]:
     """Return the labels of a run's sets of prompts in tables, by its records' field `prompts` (empty for a single set).
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
     """
-    digests, plan = manifest.digests.prompts, find_procedure_plan(manifest.spec)
+    digests, plan = manifest.digests.prompts, get_plan_if_procedure_run(manifest.spec)
     names = plan.prompts if plan else ()
     if not digests:
         is_recorded = any(facts.words == "recording" for facts in manifest.systems.values())
@@ -213,7 +213,7 @@ def list_prompt_set_labels(manifest: Manifest) -> dict[str, str]:
 def find_prompt_set_label(manifest: Manifest, labels: Mapping[str, str], system: str, prompt_set: str) -> str:
     """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
 
-    `labels` are the run's (`list_prompt_set_labels`).
+    `labels` are the run's (`map_prompt_sets_to_labels`).
     """
     facts = manifest.systems.get(system)
     recorded = facts is not None and facts.words == "recording"
@@ -221,14 +221,16 @@ def find_prompt_set_label(manifest: Manifest, labels: Mapping[str, str], system:
 
 
 def _label_prompt_set(name: str, digests: Mapping[str, str]) -> str:
-    if digests == _digest_shipped_templates(name):
+    if digests == _digest_shipped_prompt_templates(name):
         return name
     return f"{name} ({sha256_of(msgspec.json.encode(digests, order='sorted').decode())[:8]})"
 
 
 @cache
-def _digest_shipped_templates(name: str) -> dict[str, str]:
-    return find_prompts(Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)), name).digests
+def _digest_shipped_prompt_templates(prompt_set: str) -> dict[str, str]:
+    return assemble_prompts_unchecked(
+        Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)), prompt_set
+    ).digests
 
 
 @dataclass(frozen=True)
@@ -303,7 +305,7 @@ class Script:
         return self._document_steps if initialization == "summary-of-document" else ()
 
     @cached_property
-    def _summary_requests(self) -> dict[str, Message]:
+    def _summary_requests_by_initialization(self) -> dict[str, Message]:
         return {
             initialization: Message("user", self._render_message(template, words=self.summary_words), "summary-request")
             for initialization, template in (
@@ -314,7 +316,7 @@ class Script:
 
     def summary_request_message(self, initialization: Initialization) -> Message:
         """Return the message that asks for the summary."""
-        return self._summary_requests[initialization]
+        return self._summary_requests_by_initialization[initialization]
 
     @cached_property
     def _question_message_cache(self) -> dict[tuple[str, str], Message]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa.errors import OptionError, clip
-from genaipa.kinds import DEFAULT, Plan, find_kind, load_plan_options
+from genaipa.kinds import DEFAULT, Plan, find_kind_or_placeholder, load_plan_options
 from genaipa.runs.records import RunSpec
 from genaipa.systems.base import Sampling
 
@@ -76,7 +76,7 @@ _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
 
 def select_options_of_task_kind(request: RunRequest) -> dict[str, Any]:
     """Return the options of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
-    kind = find_kind(request.kind)
+    kind = find_kind_or_placeholder(request.kind)
     with_it = f"leave it out for the {kind.option or 'task'} '{request.task}'."
     plain = RunRequest(request.systems)
     foreign = ({} if kind.documents else _OF_DOCUMENTS) | (_SAMPLED if kind.plan is Plan else {})
@@ -91,7 +91,7 @@ def select_options_of_task_kind(request: RunRequest) -> dict[str, Any]:
         elif name not in option_fields:
             raise OptionError(option, f" is not an option of the task '{request.task}'; leave it out.")
         else:
-            owner = find_kind(option_fields[name].kind).option
+            owner = find_kind_or_placeholder(option_fields[name].kind).option
             of = (
                 f"{owner}s; name a {owner}, or leave it out." if owner else f"the {option_fields[name].kind}; {with_it}"
             )
@@ -105,7 +105,7 @@ def make_spec(request: RunRequest, workspace: Workspace, resources: Resources) -
         request.systems,
         request.kind,
         request.task,
-        find_kind(request.kind).make_plan(request, workspace, resources),
+        find_kind_or_placeholder(request.kind).make_plan(request, workspace, resources),
         request.repetitions,
         request.seed,
         **{name: getattr(request, name) for name in Sampling.__struct_fields__},
@@ -116,7 +116,7 @@ _DIGITS = 9
 """Digits of a number of questions, at most."""
 
 
-def parse_question_limit(text: str | None) -> tuple[int, int] | None:
+def parse_question_range(text: str | None) -> tuple[int, int] | None:
     """Return the first and last of the questions that `N` or `A-B` means, None for all; else raise a UsageError."""
     if text is None:
         return None

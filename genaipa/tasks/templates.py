@@ -155,7 +155,7 @@ class Templates:
             raise DataError(path, f"can't be rendered ({type(error).__name__}: {error}).") from None
 
 
-def find_syntax_faults(path: Path, source: str) -> Iterator[DataError]:
+def find_template_syntax_faults(path: Path, source: str) -> Iterator[DataError]:
     """Return the reason why a text is no template; none for one. Its variables are known only once it is rendered."""
     try:
         _Environment({}).parse(source)

@@ -20,20 +20,16 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.aids import EVIDENCE, NEAREST, OWN, SUGGESTIONS, load_aids
+from genaipa.scoring.aids import EVIDENCE, NEAREST, OWN, SUGGESTIONS, load_built_in_and_plugin_aids
 from genaipa.scoring.events import SEND_BACK
 from genaipa.scoring.evidence.asked import shares_word_with_question
-from genaipa.scoring.evidence.examine import (
-    collect_reply_evidence,
-    locate_annotated_sections,
-    locate_labelled_sections,
-)
+from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections, locate_labelled_sections
 from genaipa.scoring.evidence.nearest import load_sentence_index, match_sentences_to_document
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import format_value
 from genaipa.ui.panel import load_panels
-from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, number_columns, show_table, show_texts
+from genaipa.ui.widgets import FOLD, ListRow, Text, format_utc_minute, number_column_heads, show_table, show_texts
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -44,7 +40,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.scoring.evidence.quotations import Quotation
-    from genaipa.scoring.evidence.resolution import Reference
+    from genaipa.scoring.evidence.resolution import ResolvedCitation
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk
@@ -119,7 +115,7 @@ def javascript_length(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def find_paragraph_breaks(document: Document) -> list[int]:
+def find_breaks_in_long_lines(document: Document) -> list[int]:
     """Places (characters) at which its long lines are broken on screen: where a section begins, and between sentences.
 
     A published policy may be one line of eight thousand words, with an outline inside it.
@@ -164,20 +160,20 @@ def prepare_answer(
     annotated_sections = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
     passage_spans = [load_passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in passage_spans if span]
-    own_contents = _list_own_aid_contents(case, rubric, reply, evidence)
+    own_contents = _map_built_in_aids_to_contents(case, rubric, reply, evidence)
     contents = {name: own_contents[name] for name in own_aids}
     contents |= {name: panel.make_data(case, rubric) for name, panel in panels.items()}
-    all_aids = load_aids()
+    all_aids = load_built_in_and_plugin_aids()
     aids = {name: name not in withheld_aids for name in all_aids if contents.get(name)}
     visible = {name: content for name, content in contents.items() if aids.get(name, True)}
     panel_data = {name: visible[name] for name in panels if visible.get(name) is not None}
     active_panels = tuple(panels[name] for name in panel_data)
-    places = _find_panel_places(
+    places = _locate_sections_linked_from_panels(
         case, dict.fromkeys(label for panel in active_panels for label in panel.list_linked_sections(case))
     )
     suggested, suggestion_contents = visible.get(SUGGESTIONS, {}), contents.get(SUGGESTIONS, {})
     shown_evidence = evidence if EVIDENCE in visible else None
-    highlights = _find_highlights(annotated_sections, shown_evidence)
+    highlights = _find_document_highlights(annotated_sections, shown_evidence)
     spans = [*_find_headings(document), *highlights, *places.values(), *retrieved]
     screen_data = {
         "answer": case.answer.digest,
@@ -194,13 +190,13 @@ def prepare_answer(
         ),
         "reply": cut_text_at_highlights(reply, _find_reply_highlights(shown_evidence) if shown_evidence else ()),
         "words": count_words(reply),
-        "annotated": _describe_annotated_answer(case, rubric, annotated_sections),
+        "annotated": _make_annotated_answer_data(case, rubric, annotated_sections),
         "evidence": dict.fromkeys(rubric.metrics, ()) | visible.get(EVIDENCE, {}),
         # Without these, keys lead to what is nearest to the question.
         "sentences": visible.get(NEAREST, ()),
-        "near": _find_sentences_nearest_to_question(case),
+        "near": _find_offset_length_of_nearest_sentences(case),
         "first": highlights[0].mark if highlights else "",
-        "suggestion": {metric: rubric.key_for_value(value) for metric, value in suggested.items()},
+        "suggestion": {metric: rubric.digit_for_value(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
         "withheld": [] if suggested else list(suggestion_contents),
         # An answer without a suggestion is no rarity; whoever knew that one is withheld would know that there is one.
@@ -209,24 +205,24 @@ def prepare_answer(
         "places": {label: span.mark for label, span in places.items()},
     }
     name = document.about.title or document.company
-    text, break_places = document.text, find_paragraph_breaks(document)
+    text, break_places = document.text, find_breaks_in_long_lines(document)
     breaks = [*accumulate(javascript_length(text[start:end]) for start, end in pairwise([0, *break_places]))]
     document_data = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
     withheld = {} if suggested else suggestion_contents
     return PreparedAnswer(screen_data, document_data, reply, evidence, suggested, withheld, aids, case, active_panels)
 
 
-def _list_own_aid_contents(case: Case, rubric: Rubric, reply: str, evidence: Evidence) -> dict[str, Any]:
+def _map_built_in_aids_to_contents(case: Case, rubric: Rubric, reply: str, evidence: Evidence) -> dict[str, Any]:
     """Return what each of the desk's own aids shows of an answer, by their names."""
     metrics = rubric.metrics_with_evidence("citations") if evidence.suggestion is not None else ()
     return {
         NEAREST: _match_reply_sentences_to_document(reply, case.document, evidence),
-        EVIDENCE: _list_evidence_lines(evidence, case, reply, rubric),
+        EVIDENCE: _evidence_lines_by_metric(evidence, case, reply, rubric),
         SUGGESTIONS: dict.fromkeys(metrics, evidence.suggestion),
     }
 
 
-def _describe_annotated_answer(
+def _make_annotated_answer_data(
     case: Case, rubric: Rubric, annotated_sections: list[tuple[str, tuple[int, int] | None, str]]
 ) -> dict[str, Any] | None:
     """Describe the annotated answer for the pad; None without one."""
@@ -252,7 +248,7 @@ def _match_reply_sentences_to_document(reply: str, document: Document, evidence:
         {
             "at": count_before(claim.start),
             "length": count_before(claim.end) - count_before(claim.start),
-            "near": _convert_to_javascript_places(document, claim.near),
+            "near": _convert_to_utf16_offset_and_length(document, claim.near),
             "line": claim.line,
             "literal": claim.literal,
         }
@@ -260,7 +256,7 @@ def _match_reply_sentences_to_document(reply: str, document: Document, evidence:
     ]
 
 
-def _find_sentences_nearest_to_question(case: Case) -> list[tuple[int, int]]:
+def _find_offset_length_of_nearest_sentences(case: Case) -> list[tuple[int, int]]:
     """Find the sentences of the document that are nearest to the question; none where it is silent on that.
 
     What the document says on it, by its annotated answer, is looked for as well.
@@ -270,10 +266,10 @@ def _find_sentences_nearest_to_question(case: Case) -> list[tuple[int, int]]:
         return []
     matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
     near = load_sentence_index(case.document.text).find_sentences_nearest_to_question(matter)
-    return _convert_to_javascript_places(case.document, [(sentence.start, sentence.end) for sentence in near])
+    return _convert_to_utf16_offset_and_length(case.document, [(sentence.start, sentence.end) for sentence in near])
 
 
-def _convert_to_javascript_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _convert_to_utf16_offset_and_length(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return these stretches of the document as place and length, as JavaScript counts them."""
     count_before = _make_javascript_counter(document.text)
     return [(count_before(start), count_before(end) - count_before(start)) for start, end in spans]
@@ -301,7 +297,7 @@ def describe_metric(rubric: Rubric, metric: str) -> dict[str, Any]:
 def describe_value(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
     """Describe a value of a metric: its key, its tone, the value as people write it, and the rubric's words."""
     return {
-        "key": rubric.key_for_value(value),
+        "key": rubric.digit_for_value(value),
         "tone": {1.0: "good", -1.0: "bad"}.get(value, "unsure"),
         "value": format_value(value),
         "words": rubric.meaning(metric, value),
@@ -347,7 +343,7 @@ def _find_headings(document: Document) -> list[TextSpan]:
     return spans
 
 
-def _find_highlights(
+def _find_document_highlights(
     annotated_sections: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence | None
 ) -> list[TextSpan]:
     """Return the highlights of the document: what the annotated answer rests on, then what is cited and quoted.
@@ -362,7 +358,7 @@ def _find_highlights(
     return spans
 
 
-def _find_panel_places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
+def _locate_sections_linked_from_panels(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
     """Find the places of the sections that panels lead to, which have no style of their own."""
     labels = tuple(sections)
     targets = enumerate(zip(labels, locate_labelled_sections(labels, case.document, case.part_set), strict=True))
@@ -381,15 +377,15 @@ def _find_reply_highlights(evidence: Evidence) -> list[TextSpan]:
     return spans + [TextSpan(start, end, "silence") for start, end in evidence.silence.phrases]
 
 
-def _reference_tone(reference: Reference) -> str:
+def _reference_tone(reference: ResolvedCitation) -> str:
     if reference.outside:
         return "unsure" if reference.outside == "perhaps another text" else "plain"
     if reference.problem:
-        return "bad" if reference.missing or reference.has_invented_heading else "unsure"
+        return "bad" if reference.missing or reference.is_part_with_invented_heading else "unsure"
     return "good" if reference.expected else "plain"
 
 
-def _describe_cited_section(reference: Reference, evidence: Evidence) -> str:
+def _describe_cited_section(reference: ResolvedCitation, evidence: Evidence) -> str:
     """Describe the section that a reference resolves to, in words; empty where that says nothing."""
     if reference.outside:
         if reference.split:
@@ -414,10 +410,12 @@ def _quotation_tone(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
+def _evidence_lines_by_metric(
+    evidence: Evidence, case: Case, reply: str, rubric: Rubric
+) -> dict[str, list[EvidenceLine]]:
     lines_by_kind = {
-        "question": _list_off_question_lines(evidence, case, reply),
-        "quotations": [*_list_quotation_lines(evidence), *_list_silence_lines(evidence)],
+        "question": _list_lines_on_missing_question_words(evidence, case, reply),
+        "quotations": [*_list_lines_on_quotation_accuracy(evidence), *_list_silence_lines(evidence)],
         "length": [_make_evidence_line("plain", format_count(count_words(reply), "word"))],
         "citations": _list_reference_lines(evidence),
     }
@@ -427,7 +425,7 @@ def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rub
     }
 
 
-def _list_off_question_lines(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
+def _list_lines_on_missing_question_words(evidence: Evidence, case: Case, reply: str) -> list[EvidenceLine]:
     """Say that an answer has no word of the question, unless it says that the document is silent."""
     if (evidence.silence.phrases and evidence.on_question) or shares_word_with_question(
         reply, case.question, case.document
@@ -436,7 +434,7 @@ def _list_off_question_lines(evidence: Evidence, case: Case, reply: str) -> list
     return [_make_evidence_line("plain", "the answer contains no content word of the question")]
 
 
-def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
+def _list_lines_on_quotation_accuracy(evidence: Evidence) -> list[EvidenceLine]:
     """List the lines on quotations: how many are word for word, and each that is not."""
     quotations = evidence.quotations
     literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
@@ -457,7 +455,7 @@ def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
         }.get(quote.match)
         elsewhere = evidence.summarised and quote.match == "none"
         if finding:
-            text = f"{finding}{', perhaps in another text' if elsewhere else ''}: {_shorten_text(quote.text)}"
+            text = f"{finding}{', perhaps in another text' if elsewhere else ''}: {_truncate_to_one_line(quote.text)}"
             lines.append(_make_evidence_line("unsure" if elsewhere else _quotation_tone(quote), text, f"q{n}"))
     return lines
 
@@ -467,8 +465,8 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
-        text = f"cites {evidence.cited_target_count} of {evidence.targets} annotated passages"
-        lines.append(_make_evidence_line("good" if evidence.cited_target_count == evidence.targets else "plain", text))
+        text = f"cites {evidence.cited_passage_count} of {evidence.targets} annotated passages"
+        lines.append(_make_evidence_line("good" if evidence.cited_passage_count == evidence.targets else "plain", text))
     if not evidence.language:
         lines.append(_make_evidence_line("plain", "genaipa has no rules for citations and silence in this language"))
     if evidence.silence.annotated:
@@ -485,7 +483,9 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
         resolved = _describe_cited_section(ref, evidence)
         if resolved:
             # "Part 6" is Part 6: said twice it says nothing more.
-            text = resolved if resolved.startswith(f"{ref.text}:") else f"{_shorten_text(ref.text)} → {resolved}"
+            text = (
+                resolved if resolved.startswith(f"{ref.text}:") else f"{_truncate_to_one_line(ref.text)} → {resolved}"
+            )
             lines.append(_make_evidence_line(_reference_tone(ref), text, f"r{n}"))
     # A section that is named three times is one line, which jumps to the first of them.
     return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
@@ -519,7 +519,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
     ]
 
 
-def _shorten_text(text: str, length: int = 90) -> str:
+def _truncate_to_one_line(text: str, length: int = 90) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= length else f"{flat[: length - 1]}…"
 
@@ -542,7 +542,7 @@ def question_text(case: Case, digest: str) -> Text:
     return Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest)
 
 
-def annotation_texts(case: Case) -> list[Text]:
+def annotated_answer_texts_with_doubt(case: Case) -> list[Text]:
     """Return the annotated answer; empty without one."""
     if not case.annotated:
         return []
@@ -560,8 +560,8 @@ def show_scores_recording_exposure(desk: Desk, user: User, answer: PooledAnswer,
     if not events:
         st.caption("Nobody has scored this answer yet.")
         return
-    heads = ["by", *number_columns(*desk.rubric.display_names.values(), "M_all"), "note"]
-    show_table(key, "Scores of this answer", heads, [_score_row(desk, event) for event in events])
+    heads = ["by", *number_column_heads(*desk.rubric.display_names.values(), "M_all"), "note"]
+    show_table(key, "Scores of this answer", heads, [_make_score_row_with_m_all(desk, event) for event in events])
     for panel in load_panels().values():
         panel.show_score_comparison(load_case_or_rerun_page(desk, answer.digest), events, key)
     if lines := list_send_back_discussion(desk, answer.digest):
@@ -577,7 +577,7 @@ def list_send_back_discussion(
     """
     lines: list[str] = []
     for event in desk.store.load_answer_events(answer_digest) if desk.current.latest_send_back(answer_digest) else ():
-        name = f"{format_time(event.time)} {event.analyst}"
+        name = f"{format_utc_minute(event.time)} {event.analyst}"
         if shown_names:
             name = shown_names.get(event.analyst, event.analyst)
         if event.kind == SEND_BACK:
@@ -588,7 +588,7 @@ def list_send_back_discussion(
     return lines
 
 
-def _score_row(desk: Desk, event: Event) -> ListRow:
+def _make_score_row_with_m_all(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
     values = map(format_value, event.values.values())
     # As everywhere that people read it, from 10 to 100.

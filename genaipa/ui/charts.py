@@ -14,7 +14,14 @@ from genaipa.reports import render
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.ui.results import DPI
-from genaipa.ui.widgets import ListColumn, ListRow, make_note, show_heading, show_long_table, show_texts
+from genaipa.ui.widgets import (
+    ListColumn,
+    ListRow,
+    make_note_folded_to_first_sentence,
+    show_heading,
+    show_long_table,
+    show_texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.table import Table
     from genaipa.scoring.people import User
-    from genaipa.scoring.rubric import Bounds
+    from genaipa.scoring.rubric import BandBounds
     from genaipa.ui.results import ResultsView
 
 Spec = dict[str, Any]
@@ -41,8 +48,8 @@ _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 def show_box_plots(results: ResultsView, experiment: str) -> None:
     """Show a box for each system and document of an experiment, and a point for each question."""
     box_rows, points = (
-        _select_document_rows(results.five_number_table.data, experiment),
-        _select_document_rows(results.question_scores_table.data, experiment),
+        _select_rows_with_document(results.five_number_table_by_document.data, experiment),
+        _select_rows_with_document(results.question_scores_table.data, experiment),
     )
     box_rows = box_rows[box_rows["questions"] == "all"]
     if box_rows.empty:
@@ -50,7 +57,7 @@ def show_box_plots(results: ResultsView, experiment: str) -> None:
     show_heading("By document")
     # Described in the words of the grammar itself: with altair that takes longer than all else on the page.
     st.vega_lite_chart(
-        spec=_describe_box_plots(box_rows, points, results.bounds),
+        spec=_build_box_plot_spec(box_rows, points, results.bounds),
         key="results boxes",
         alt=f"Box plots of M_all by document: {experiment}",
     )
@@ -60,11 +67,11 @@ def show_box_plots(results: ResultsView, experiment: str) -> None:
     )
 
 
-def _select_document_rows(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def _select_rows_with_document(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return data[(data["experiment"] == experiment) & (data["document"] != "")]
 
 
-def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
+def _build_box_plot_spec(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: BandBounds) -> Spec:
     marks = style.assign_system_markers([str(name) for name in box_rows["system"].unique()])
     systems, documents = list(marks), [str(name) for name in box_rows["document"].unique()]
     about_box = _list_tooltip_fields("system", "document", "n", *_NUMBERS)
@@ -82,7 +89,7 @@ def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bo
     return {
         "height": _BOX * (len(box_rows) + len(documents)) + _AROUND,
         "layer": [
-            _describe_bands(bounds),
+            _build_band_background_layer(bounds),
             {
                 "data": {"values": box_rows[["system", "document", "n", *_NUMBERS]].to_dict("records")},
                 "encoding": {**position, "tooltip": about_box},
@@ -102,12 +109,12 @@ def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bo
                     },
                 ],
             },
-            _describe_points(points, position),
+            _build_question_points_layer(points, position),
         ],
     }
 
 
-def _describe_points(points: pd.DataFrame, position: Spec) -> Spec:
+def _build_question_points_layer(points: pd.DataFrame, position: Spec) -> Spec:
     """Describe the layer of the questions."""
     about = _list_tooltip_fields("system", "document", "question", "category", "source", "m_all", "answers", "scores")
     shape: Spec = {
@@ -138,7 +145,7 @@ def _list_tooltip_fields(*fields: str) -> list[Spec]:
     ]
 
 
-def _describe_bands(bounds: Bounds) -> Spec:
+def _build_band_background_layer(bounds: BandBounds) -> Spec:
     """Describe the bands behind everything, in the tints of the report's figures."""
     at = bounds.m_all_bounds
     edges = (_LOW, *(min(max(edge, _LOW), _HIGH) for edge in (at.red, at.green)), _HIGH)
@@ -159,17 +166,20 @@ _SCALE = 150 / DPI
 """Pixels on the page for one of a figure's PNG file: letters are then as large as the page's, whatever its width."""
 
 
-def select_readable_chapters(chapters: Iterable[Chapter], user: User) -> list[Chapter]:
+def drop_judges_chapter_unless_adjudicator(chapters: Iterable[Chapter], user: User) -> list[Chapter]:
     """Select the chapters that a user may read: how good the judges are is for those who lead the study."""
     return [chapter for chapter in chapters if chapter.name != "judges" or user.adjudicates]
 
 
 def show_chapter(key: str, chapter: Chapter, results: ResultsView) -> None:
     """Show a chapter's lead, what it lacks, its figures and tables; `key` begins the keys of what is mounted."""
-    show_texts(f"{key} chapter lead", [make_note("", sentence) for sentence in (chapter.lead, *chapter.absent)])
+    show_texts(
+        f"{key} chapter lead",
+        [make_note_folded_to_first_sentence("", sentence) for sentence in (chapter.lead, *chapter.absent)],
+    )
     for figure in chapter.figures:
-        show_texts(f"{key} figure {figure.name}", [make_note(figure.title, figure.note)])
-        png = results.draw_picture(figure)
+        show_texts(f"{key} figure {figure.name}", [make_note_folded_to_first_sentence(figure.title, figure.note)])
+        png = results.draw_figure_as_png(figure)
         st.image(png, alt=figure.title, width=round(int.from_bytes(png[16:20]) * _SCALE))
     for table in chapter.tables:
         show_report_table(key, table)
@@ -177,11 +187,13 @@ def show_chapter(key: str, chapter: Chapter, results: ResultsView) -> None:
 
 def show_report_table(key: str, table: Table) -> None:
     """Show a table of a report with its title and note; one page of rows is on screen."""
-    show_texts(f"{key} title {table.name}", [make_note(table.title, table.note)])
+    show_texts(f"{key} title {table.name}", [make_note_folded_to_first_sentence(table.title, table.note)])
     right = set(render.numeric_column_indices(table))
     columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.visible_headings(table))]
 
-    def make_row(row_number: int) -> ListRow:
+    def make_list_row_of_table_row(row_number: int) -> ListRow:
         return ListRow(replace(table, data=table.data.iloc[row_number : row_number + 1]).cells[0])
 
-    show_long_table(f"{key} table {table.name}", table.title, columns, range(len(table.data)), make_row)
+    show_long_table(
+        f"{key} table {table.name}", table.title, columns, range(len(table.data)), make_list_row_of_table_row
+    )

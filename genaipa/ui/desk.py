@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import list_run_folders, map_repeated_runs_to_days, select_sources
+from genaipa.runs.selection import list_run_folders_oldest_first, map_repeated_runs_to_days, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
-from genaipa.scoring.queue import Queue
+from genaipa.scoring.queue import ScoringQueue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.waves import Waves, describe_wave_sizes, draw_and_save_waves, measure_wave_standings, short_digest
+from genaipa.scoring.waves import (
+    Waves,
+    describe_wave_sizes,
+    digest_prefix_used_in_waves,
+    draw_and_save_waves,
+    measure_wave_standings,
+)
 from genaipa.words import format_count
 from genaipa.workspace import Workspace, find_workspace
 
@@ -48,7 +54,7 @@ class Desk:
     pool: Pool
     store: Store
     current: CurrentScores
-    queue: Queue
+    queue: ScoringQueue
     waves: Waves
     guidelines: Guidelines | None = None
 
@@ -74,10 +80,10 @@ class Desk:
         )
 
     @property
-    def progress_sentence(self) -> str:
+    def scores_given_and_wanted_sentence(self) -> str:
         """The scores that are wanted and given, in a sentence: what all pages count."""
         progress = self.queue.progress("")
-        reference_scores = sum(len(self.queue.history(name).scores) for name in self.people.reference)
+        reference_scores = sum(len(self.queue.scoring_history(name).scores) for name in self.people.reference)
         reference = (
             f" (plus {format_count(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
         )
@@ -93,7 +99,7 @@ class Desk:
 
     def list_problems(self, user: User) -> list[str]:
         """List the pool's problems, in words that this user may read."""
-        return self.pool.problems_for_blind_analysts if user.scores and self.queue.plan.blind else self.pool.problems
+        return self.pool.problems_without_run_details if user.scores and self.queue.plan.blind else self.pool.problems
 
     def drop_unreadable_answer(self, answer_digest: str, error: GenaipaError) -> None:
         """Take an unreadable answer out of the pool, and say so to everyone.
@@ -115,7 +121,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     people = load_people(workspace)
     is_narrowed = bool(settings.runs or settings.only)
     sources = select_sources(workspace, settings.runs, settings.only) if is_narrowed else []
-    folders = [source.folder for source in sources] if is_narrowed else list_run_folders(workspace)
+    folders = [source.folder for source in sources] if is_narrowed else list_run_folders_oldest_first(workspace)
     pool = Pool(workspace, folders, sources=sources, excluded=settings.excluded)
     store = open_store(workspace)
     current = CurrentScores(lambda seen: _read_counted_events(store, people, pool.authors, seen))
@@ -123,18 +129,18 @@ def open_desk(settings: DeskSettings) -> Desk:
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
         wave_sources = select_sources(workspace, settings.runs) if settings.runs else []
-        runs = [source.folder for source in wave_sources] if settings.runs else list_run_folders(workspace)
+        runs = [source.folder for source in wave_sources] if settings.runs else list_run_folders_oldest_first(workspace)
         wave_pool = Pool(workspace, runs, sources=wave_sources, excluded=False)
     waves, wanted_answers = _draw_waves_and_find_wanted_answers(workspace, wave_pool, current, settings, wave_sources)
     # Whoever wants answers that no wave is drawn from gets them beside it.
     wanted_answers = wanted_answers and wanted_answers.union(
-        map(short_digest, pool.answers.keys() - wave_pool.answers.keys())
+        map(digest_prefix_used_in_waves, pool.answers.keys() - wave_pool.answers.keys())
     )
     plan = msgspec.structs.replace(
         settings.plan, reference=people.reference, wave=wanted_answers, assign=tuple(people.assign.items())
     )
-    queue = Queue(pool, store, current, plan)
-    queue.prepare_orders()
+    queue = ScoringQueue(pool, store, current, plan)
+    queue.warm_up_orders_and_early_answers()
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()
@@ -149,7 +155,7 @@ def _read_counted_events(
     return (
         (number, event)
         for number, event in store.events(last_number)
-        if [*people.select_counted_events([event], authors)]
+        if [*people.drop_scores_of_excluded_and_authors([event], authors)]
     )
 
 
@@ -168,7 +174,7 @@ def _draw_waves_and_find_wanted_answers(
     waves = draw_and_save_waves(
         workspace, answers, current.refresh_and_list_scored_answers(), size=size, seed=seed, days=days
     )
-    return waves, waves.all_answers_in_wave if waves else None
+    return waves, waves.all_wave_digest_prefixes if waves else None
 
 
 _HOUR = 3600
@@ -217,14 +223,18 @@ def list_workloads(desk: Desk) -> list[Workload]:
     return result
 
 
-def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
+def describe_total_time_and_cost(desk: Desk, works: Sequence[Workload]) -> str:
     """Describe all analysts' time, so far and left, and what it costs where desk.yaml gives a rate."""
-    settling = sum(event.seconds or 0 for event in desk.current.adjudications() if event.answer in desk.pool.answers)
+    settling = sum(
+        event.seconds or 0
+        for event in desk.current.list_adjudications_of_every_adjudicator()
+        if event.answer in desk.pool.answers
+    )
     spent = sum(work.seconds_spent for work in works) + settling
     ahead = sum(work.seconds_left or 0 for work in works)
-    adjudication_note = f", {format_hours(settling)} of it for adjudication" if settling else ""
-    left_note = f"about {format_hours(ahead)} left" if ahead else "none left"
-    sentence = f"Total: {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
+    adjudication_note = f", {format_hours_and_minutes(settling)} of it for adjudication" if settling else ""
+    left_note = f"about {format_hours_and_minutes(ahead)} left" if ahead else "none left"
+    sentence = f"Total: {format_hours_and_minutes(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:
         return sentence
     costs = f"{format_time_cost(spent, rate)} so far, and {format_time_cost(ahead, rate)} more"
@@ -236,7 +246,7 @@ def format_time_cost(seconds: float | None, hourly_rate: float) -> str:
     return "-" if seconds is None else f"{seconds / _HOUR * hourly_rate:,.2f}"
 
 
-def format_hours(seconds: float | None) -> str:
+def format_hours_and_minutes(seconds: float | None) -> str:
     """Seconds in words, to the minute: "3 h 20 min"; a dash for None."""
     if seconds is None:
         return "-"
@@ -261,19 +271,19 @@ def list_progress_pieces(
     progress = replace(current, scored=scored, remaining=answers_left, given=scores_given)
     calibrating = desk.queue.is_calibration_score(answer_digest, user.name)
     pieces = [
-        _describe_correction(desk, user, answer_digest) if correcting else f"Answer {progress.scored + 1}",
+        _explain_why_answer_is_rescored(desk, user, answer_digest) if correcting else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference score once saved" if calibrating else "",
         _describe_answers_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} per answer"
         if progress.seconds is not None and _has_scored_enough_for_pace(progress)
         else "",
-        *([] if desk.queue.plan.blind else _list_answer_sources(desk, answer_digest)),
+        *([] if desk.queue.plan.blind else _list_systems_and_runs_of_answer(desk, answer_digest)),
     ]
     return [piece for piece in pieces if piece]
 
 
-def _describe_correction(desk: Desk, user: User, digest: str) -> str:
+def _explain_why_answer_is_rescored(desk: Desk, user: User, digest: str) -> str:
     """Explain why a scored answer is on screen again; whoever sent it back is not named, only their note."""
     returned = desk.queue.answers_to_rescore(user.name)
     word = desk.current.latest_send_back(digest) if digest in returned else None
@@ -283,7 +293,7 @@ def _describe_correction(desk: Desk, user: User, digest: str) -> str:
     return f"Please look again: “{word.note}”{more_note}"
 
 
-def _list_answer_sources(desk: Desk, answer_digest: str) -> list[str]:
+def _list_systems_and_runs_of_answer(desk: Desk, answer_digest: str) -> list[str]:
     answer = desk.pool.answers[answer_digest]
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
 
@@ -293,7 +303,7 @@ def _describe_answers_left(desk: Desk, progress: ScoringProgress) -> str:
     share = count_answers_left(desk, progress)
     about = "" if share == progress.remaining else "about "
     ahead = share * (progress.seconds or 0) if _has_scored_enough_for_pace(progress) else 0
-    lasts = f", about {format_hours(ahead)}" if ahead else ""
+    lasts = f", about {format_hours_and_minutes(ahead)}" if ahead else ""
     return f"{about}{share:,} left for you{lasts}"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE = "scores.csv"
 
 
-def show_scores_download_button(desk: Desk, user: User) -> None:
+def offer_scores_download_recording_exposure(desk: Desk, user: User) -> None:
     """Offer the scores and adjudications in effect, as `genaipa scores export` writes them.
 
     They tell whose each answer is and how others scored it: whoever could still be asked to score one gets the command
@@ -31,9 +31,9 @@ def show_scores_download_button(desk: Desk, user: User) -> None:
         )
         return
     stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
-    content = cache_in_session("scores as a table", stamp, lambda: make_scores_csv(desk))
+    content = cache_in_session("scores as a table", stamp, lambda: make_effective_human_scores_csv(desk))
 
-    def record_exposure() -> None:
+    def record_that_user_saw_all_scores() -> None:
         desk.queue.record_exposures(user.name, desk.current.refresh_and_list_scored_answers(), scores=True, system=True)
 
     st.download_button(
@@ -41,12 +41,12 @@ def show_scores_download_button(desk: Desk, user: User) -> None:
         content,
         FILE,
         "text/csv",
-        on_click=record_exposure if user.scores else "rerun",
+        on_click=record_that_user_saw_all_scores if user.scores else "rerun",
         key="scores",
     )
 
 
-def make_scores_csv(desk: Desk) -> bytes:
+def make_effective_human_scores_csv(desk: Desk) -> bytes:
     """Return the table of the scores of people and of the adjudications in effect, as CSV."""
     file = io.BytesIO()
     events = select_effective_scores((event for _, event in desk.store.events()), include_machines=False)

@@ -20,7 +20,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.web.server.starlette import starlette_app
 
-from genaipa.files.text import split_url
+from genaipa.files.text import split_url_or_empty
 from genaipa.ui.settings import desk_key_cookie_name
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class DeskGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "websocket" and not (self._is_own_page(Headers(scope=scope)) and self._has_key(scope)):
+        if scope["type"] == "websocket" and not (
+            self._has_own_or_no_origin(Headers(scope=scope)) and self._has_required_key_cookie(scope)
+        ):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
             target = (
@@ -71,7 +73,7 @@ class DeskGate:
         else:
             await self.app(scope, receive, send)
 
-    def _has_key(self, scope: Scope) -> bool:
+    def _has_required_key_cookie(self, scope: Scope) -> bool:
         cookies = HTTPConnection(scope).cookies
         return not self.key or secrets.compare_digest(
             cookies.get(desk_key_cookie_name(self.key), "").encode(), self.key.encode()
@@ -79,7 +81,7 @@ class DeskGate:
 
     def _refuse_or_redirect(self, scope: Scope) -> Response | None:
         """Refuse a request without the key, or move the key into a cookie; None if the request may pass."""
-        if scope["path"] == _OPEN or self._has_key(scope):
+        if scope["path"] == _OPEN or self._has_required_key_cookie(scope):
             return None
         sent_key = HTTPConnection(scope).query_params.get("key", "")
         if not secrets.compare_digest(sent_key.encode(), self.key.encode()):
@@ -91,22 +93,24 @@ class DeskGate:
         response.set_cookie(desk_key_cookie_name(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
         return response
 
-    def _is_own_page(self, headers: Headers) -> bool:
+    def _has_own_or_no_origin(self, headers: Headers) -> bool:
         """Tell whether a page of this server opens the websocket; programs that are no browsers name no origin."""
         origin = headers.get("origin")
         if origin is None or origin == self.origin:
             return True
-        return not self.behind_tls and split_url(origin).netloc == headers.get("host")
+        return not self.behind_tls and split_url_or_empty(origin).netloc == headers.get("host")
 
     def _wrap_send_with_headers(self, send: Send) -> Send:
-        async def send_with_headers(message: Message) -> None:
+        async def send_with_headers_and_secure_cookies(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self.headers)
                 if self.behind_tls:
-                    message["headers"] = [_secure_cookie_header(name, value) for name, value in message["headers"]]
+                    message["headers"] = [
+                        _add_secure_to_cookie_header(name, value) for name, value in message["headers"]
+                    ]
             await send(message)
 
-        return send_with_headers
+        return send_with_headers_and_secure_cookies
 
 
 def _make_origin(address: str) -> str:
@@ -115,7 +119,7 @@ def _make_origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.removesuffix({'https': ':443', 'http': ':80'}.get(parts.scheme, ''))}"
 
 
-def _secure_cookie_header(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+def _add_secure_to_cookie_header(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     """Return a header, whose cookie no browser sends without TLS."""
     plain = name.lower() == b"set-cookie" and b"secure" not in [
         attribute.strip().lower() for attribute in value.split(b";")

@@ -18,7 +18,7 @@ from genaipa.ui.widgets import SHORT
 
 if TYPE_CHECKING:
     from genaipa.reports.table import Table
-    from genaipa.scoring.rubric import Band, Bounds
+    from genaipa.scoring.rubric import Band, BandBounds
     from genaipa.ui.charts import Line, Spec
     from genaipa.ui.results import ResultsView, RowKind
 
@@ -57,7 +57,7 @@ class HeatmapCell:
     column: str
 
 
-def show_heatmap(results: ResultsView, experiment: str, row_kind: RowKind) -> HeatmapCell | None:
+def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind: RowKind) -> HeatmapCell | None:
     """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
     data = _select_metrics_table(results, row_kind).data
     data = data[data["experiment"] == experiment]
@@ -69,7 +69,7 @@ def show_heatmap(results: ResultsView, experiment: str, row_kind: RowKind) -> He
     ]
     about = results.row_meanings(row_kind)
 
-    def set_boxes_to_clicked_cell() -> None:
+    def set_select_boxes_to_clicked_cell() -> None:
         """Set the boxes to the cell that was clicked."""
         picked = st.session_state[_MAP].selection["cell"]
         if picked and (picked[0]["system"], picked[0]["row"]) in lines and picked[0]["column"] in columns:
@@ -81,7 +81,7 @@ def show_heatmap(results: ResultsView, experiment: str, row_kind: RowKind) -> He
     if chosen["system"] not in systems or st.session_state.get(_EXPERIMENT) != experiment:
         st.session_state[_BOXES["row"]] = chosen["row"] = None
     st.session_state[_EXPERIMENT] = experiment
-    cells = [cell for line in lines.values() for cell in _make_chart_cells_of_line(line, row_kind, results)]
+    cells = [cell for line in lines.values() for cell in _make_count_and_metric_cells_of_line(line, row_kind, results)]
     for cell in cells:
         cell["about"] = about.get(cell["row"], "")
         cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
@@ -89,14 +89,14 @@ def show_heatmap(results: ResultsView, experiment: str, row_kind: RowKind) -> He
     st.html("<style>.st-key-heatmap{overflow-x:auto}</style>")
     with st.container(height=_HIGH * _IN_SIGHT if len(names) > _IN_SIGHT else "content", border=False, key="heatmap"):
         st.vega_lite_chart(
-            spec=_describe_chart(cells, names, {_COUNT: _COUNT} | columns, systems),
+            spec=_build_heatmap_spec(cells, names, {_COUNT: _COUNT} | columns, systems),
             key=_MAP,
-            on_select=set_boxes_to_clicked_cell,
+            on_select=set_select_boxes_to_clicked_cell,
             alt=f"Heat map: {row_kind} by metric, {experiment}. The boxes below choose a cell.",
         )
     st.caption(
         f"Bands: {results.bounds.description}; a filled corner marks Red, an open corner Yellow. "
-        f"n is the number of {name_counted_unit(row_kind)}."
+        f"n is the number of {name_unit_documents_or_questions(row_kind)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
@@ -121,7 +121,7 @@ def forget_open_answer() -> None:
         st.session_state.pop(key, None)
 
 
-def _make_chart_cells_of_line(line: Line, row_kind: RowKind, results: ResultsView) -> list[Line]:
+def _make_count_and_metric_cells_of_line(line: Line, row_kind: RowKind, results: ResultsView) -> list[Line]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
     coordinates = {"system": str(line["system"]), "row": str(line[row_kind])}
     # A study may have published nothing but the mean over its documents.
@@ -129,12 +129,14 @@ def _make_chart_cells_of_line(line: Line, row_kind: RowKind, results: ResultsVie
         coordinates
         | {
             "column": _COUNT,
-            "text": f"{line[name_counted_unit(row_kind)]:,}" if line[name_counted_unit(row_kind)] else "mean",
+            "text": f"{line[name_unit_documents_or_questions(row_kind)]:,}"
+            if line[name_unit_documents_or_questions(row_kind)]
+            else "mean",
             "band": "",
         }
     ]
     for column, name in headings_by_heatmap_column(results).items():
-        if text := format_value(column, line[column]):
+        if text := format_heatmap_value(column, line[column]):
             tint = find_band(column, line[column], results.bounds)
             heard = f"{coordinates['row']}, {name}, {coordinates['system']}: {text}, {tint}"
             cells.append(
@@ -144,7 +146,7 @@ def _make_chart_cells_of_line(line: Line, row_kind: RowKind, results: ResultsVie
     return cells
 
 
-def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str], systems: list[str]) -> Spec:
+def _build_heatmap_spec(cells: list[Line], names: list[str], columns: dict[str, str], systems: list[str]) -> Spec:
     """Describe the heat map in the grammar of Vega-Lite."""
     heads = " : ".join(f"datum.value == '{column}' ? {json.dumps(name)}" for column, name in columns.items())
     gap, plain = (
@@ -192,7 +194,7 @@ def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str]
             "encoding": position,
             "layer": [
                 tiles,
-                *(_describe_band_marks(name, filled=filled) for name, filled in _CORNERS.items()),
+                *(_build_band_corner_layer(name, filled=filled) for name, filled in _CORNERS.items()),
                 values,
                 counts,
             ],
@@ -202,10 +204,10 @@ def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str]
     }
 
 
-def _describe_band_marks(name: str, *, filled: bool) -> Spec:
+def _build_band_corner_layer(band_name: str, *, filled: bool) -> Spec:
     """Describe the corners of the cells of a band, so that colour alone tells nothing."""
     return {
-        "transform": [{"filter": f"datum.band == '{name}'"}],
+        "transform": [{"filter": f"datum.band == '{band_name}'"}],
         "mark": {
             "type": "point",
             "shape": _CORNER,
@@ -226,7 +228,7 @@ def headings_by_heatmap_column(results: ResultsView) -> dict[str, str]:
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
-def name_counted_unit(row_kind: RowKind) -> str:
+def name_unit_documents_or_questions(row_kind: RowKind) -> str:
     """Return the unit that the n of a row counts."""
     return "documents" if row_kind == "question" else "questions"
 
@@ -243,13 +245,13 @@ def find_table_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
     return lines[0] if lines and cell.column in headings_by_heatmap_column(results) else None
 
 
-def format_value(column: str, value: float) -> str:
+def format_heatmap_value(column: str, value: float) -> str:
     """Write a number of the heat map, M_all from 10 to 100; empty for none."""
     if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
     return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
-def find_band(column: str, value: float, bounds: Bounds) -> Band:
+def find_band(column: str, value: float, bounds: BandBounds) -> Band:
     """Return the band of a value in a column of a metric or of M_all."""
     return classify_band(value, bounds.m_all_bounds if column == "m_all" else bounds)

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.systems.endpoint import is_loopback
-from genaipa.ui.settings import Login, load_or_create_desk_key, read_login, secrets_files
+from genaipa.ui.settings import Login, load_or_create_desk_key_in_user_state, read_login, secrets_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def check_desk_packages() -> None:
             raise MissingPackageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
 
 
-def explain_closed_results() -> str:
+def explain_missing_results_packages() -> str:
     """Explain why the Results page is closed, with the extra to install; empty if it is open."""
     for name in FOR_RESULTS:
         if importlib.util.find_spec(name) is None:
@@ -91,7 +91,7 @@ def desk_address(host: str, port: int, login: Login | None, desk: Desk) -> str:
     if login is not None:
         return login.desk_url(port)
     host_name = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
-    return f"http://{host_name}:{port}/?key={load_or_create_desk_key(desk.workspace.home)}"
+    return f"http://{host_name}:{port}/?key={load_or_create_desk_key_in_user_state(desk.workspace.home)}"
 
 
 def is_this_machine(host: str) -> bool:
@@ -120,7 +120,10 @@ def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser
 
     from genaipa.ui.gate import install_gate
 
-    install_gate(login.desk_url(port) if login else "", "" if login else load_or_create_desk_key(desk.workspace.home))
+    install_gate(
+        login.desk_url(port) if login else "",
+        "" if login else load_or_create_desk_key_in_user_state(desk.workspace.home),
+    )
     url, open_browser = desk_address(host, port, login, desk), cli_util.open_browser
     # Streamlit would open the address without the key.
     vars(cli_util)["open_browser"] = lambda _: open_browser(url)

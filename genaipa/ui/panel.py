@@ -74,11 +74,14 @@ def load_panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
 
 def read_panel_scripts_and_styles() -> tuple[str, str]:
     """Return the scripts of all panels, each in a scope of its own, and their styles."""
-    scripts = [_read_file(panel, panel.script) for panel in load_panels().values()]
-    styles = [_read_file(panel, f"{panel.script.removesuffix('.js')}.css") for panel in load_panels().values()]
+    scripts = [_read_panel_file_if_present(panel, panel.script) for panel in load_panels().values()]
+    styles = [
+        _read_panel_file_if_present(panel, f"{panel.script.removesuffix('.js')}.css")
+        for panel in load_panels().values()
+    ]
     return "".join(f"{{\n{script}}}\n" for script in scripts if script), "".join(styles)
 
 
-def _read_file(panel: Panel, name: str) -> str:
+def _read_panel_file_if_present(panel: Panel, name: str) -> str:
     file = files(type(panel).__module__.rpartition(".")[0] or type(panel).__module__) / name
     return file.read_text(encoding="utf-8") if panel.script and file.is_file() else ""

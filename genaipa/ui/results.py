@@ -28,10 +28,10 @@ from genaipa.reports.chapters import (
     overall,
 )
 from genaipa.reports.figures.figure import Scope, render_png
-from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
+from genaipa.reports.judged.beside import describe_forecasts_of_scores_needed, people_and_judge_table
 from genaipa.reports.part import note_sparsely_scored_experiments
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Source, list_run_folders, select_sources
+from genaipa.runs.selection import Source, list_run_folders_oldest_first, select_sources
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.people import User
-    from genaipa.scoring.rubric import Bounds
+    from genaipa.scoring.rubric import BandBounds
     from genaipa.ui.desk import Desk
 
 RowKind = Literal["question", "category"]
@@ -103,7 +103,7 @@ class ResultsSnapshot:
         if self.answers != _pool_generation_and_arrival_count(desk.pool):
             return True
         desk.current.read_new_events()
-        return any(event.changes_scores for event in desk.current.events(self.seen))
+        return any(event.is_score_adjudication_or_undo for event in desk.current.events(self.seen))
 
     def list_column_values(self, column: str) -> list[str]:
         """List the values of a column that occur, in their order."""
@@ -123,12 +123,12 @@ class ResultsSnapshot:
         return [ScoreFilter(), *special, *sorted(filters, key=lambda chosen: (chosen.role, chosen.name))]
 
     @cached_property
-    def _answer_digests(self) -> list[str]:
+    def _distinct_answer_digests(self) -> list[str]:
         return list(self.frame["answer"].cat.categories)
 
-    def flag_hidden_answers_in_bytes(self, hidden_digests: AbstractSet[str]) -> bytes:
+    def make_hidden_byte_per_distinct_answer(self, hidden_digests: AbstractSet[str]) -> bytes:
         """Mask the answers `ahead` of somebody, who may not see them: a byte for each category of answers."""
-        return bytes(digest in hidden_digests for digest in self._answer_digests)
+        return bytes(digest in hidden_digests for digest in self._distinct_answer_digests)
 
 
 class ResultsCache:
@@ -140,31 +140,31 @@ class ResultsCache:
         self._answers = (-1, -1)
         self._lock = threading.Lock()
 
-    def snapshot(self, desk: Desk, *, renew: bool = False) -> ResultsSnapshot | None:
+    def get_or_read_snapshot(self, desk: Desk, *, renew: bool = False) -> ResultsSnapshot | None:
         """Return the last snapshot; a new one if there is none, or if it is stale and `renew`; None without a run."""
         held = self._snapshot
         if held is not None and not (renew and held.is_stale(desk)):
             return held
         with self._lock:
             if self._snapshot is held:
-                self._snapshot = self._read_snapshot(desk)
+                self._snapshot = self._read_snapshot_if_any_run(desk)
             return self._snapshot
 
     def renew_stale_snapshot(self, desk: Desk) -> None:
         """Take a new snapshot if something came in since the last one."""
-        self.snapshot(desk, renew=True)
+        self.get_or_read_snapshot(desk, renew=True)
 
-    def _read_snapshot(self, desk: Desk) -> ResultsSnapshot | None:
+    def _read_snapshot_if_any_run(self, desk: Desk) -> ResultsSnapshot | None:
         answers = _pool_generation_and_arrival_count(desk.pool)
         if self._unscored is None or answers != self._answers:
-            sources = list_sources(desk)
+            sources = list_sources_of_readable_runs(desk)
             if not sources:
                 return None
             self._unscored = gather_study(desk.workspace, sources, None)
             self._answers = answers
         desk.current.read_new_events()
         events = desk.current.events()
-        return ResultsSnapshot(self._unscored.apply_events(events, excluded=True), len(events), answers)
+        return ResultsSnapshot(self._unscored.replace_scores_from_events(events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)
@@ -177,12 +177,12 @@ def _pool_generation_and_arrival_count(pool: Pool) -> tuple[int, int]:
     return pool.generation, len(pool.arrivals)
 
 
-def list_sources(desk: Desk) -> list[Source]:
+def list_sources_of_readable_runs(desk: Desk) -> list[Source]:
     """List the runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
     if desk.settings.runs or desk.settings.only:
         return select_sources(desk.workspace, desk.settings.runs, desk.settings.only)
     sources = []
-    for folder in list_run_folders(desk.workspace):
+    for folder in list_run_folders_oldest_first(desk.workspace):
         with contextlib.suppress(GenaipaError):
             manifest = folder.manifest()
             sources.append(Source(folder, manifest, manifest.spec.systems))
@@ -235,7 +235,7 @@ class ResultsView:
         self._lines: dict[tuple[str, ...], list[ScoredAnswer]] = {}
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> BandBounds:
         """The bands' limits, as in a report with its defaults."""
         return self._snapshot.study.rubric.bands
 
@@ -255,7 +255,7 @@ class ResultsView:
         return collect_system_notes(self._snapshot.study)
 
     @cached_property
-    def evidence_level(self) -> EvidenceLevel:
+    def evidence_level_of_leaderboard(self) -> EvidenceLevel:
         """Return what a difference has to show before it counts, by how much of what was planned is scored."""
         return part.leaderboard_evidence_level(self.frame)
 
@@ -267,13 +267,15 @@ class ResultsView:
         )
 
     @cached_property
-    def people_and_judge_estimates(self) -> tuple[Table, list[str]]:
+    def people_and_judge_table_and_forecasts(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
         frame = pd.concat([self.frame, self._outside_wave])
-        return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts(frame)
+        return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts_of_scores_needed(
+            frame
+        )
 
     @property
-    def outside_wave_count(self) -> int:
+    def number_of_answers_only_in_estimates(self) -> int:
         """The number of answers that only the estimates rest on, since this user can still be asked to score them."""
         return int(self._outside_wave["answer"].nunique())
 
@@ -290,10 +292,10 @@ class ResultsView:
     @cached_property
     def question_scores_table(self) -> Table:
         """M_all of every question about every document."""
-        return documents.question_scores_table(self.frame)
+        return documents.scores_by_question_and_document_table(self.frame)
 
     @cached_property
-    def five_number_table(self) -> Table:
+    def five_number_table_by_document(self) -> Table:
         """M_all by document in five numbers."""
         return documents.five_number_summary_table(self.frame)
 
@@ -321,10 +323,10 @@ class ResultsView:
         """The snapshot's data, of the answers in this view, without what is known of those that are left out."""
         visible = {*self.frame["answer"].unique()}.difference(self.hidden_answers)
         events = [event for event in self._snapshot.study.log.counted if event.answer in visible]
-        study = self._snapshot.study.replace_table(self.frame)
+        study = self._snapshot.study.replace_table_and_drop_other_answers(self.frame)
         return replace(study, log=study.log._replace(counted=events))
 
-    def draw_picture(self, figure: Figure) -> bytes:
+    def draw_figure_as_png(self, figure: Figure) -> bytes:
         """Draw a figure of the report as a PNG file, once."""
         if figure.name not in self._pictures:
             self._pictures[figure.name] = render_png(figure, DPI)
@@ -338,7 +340,7 @@ class ResultsView:
         if line not in self._lines:
             frame = self.frame
             in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[row_kind] == row_name)
-            self._lines[line] = _group_by_answer(frame[in_line & ~self._unlisted])
+            self._lines[line] = _group_rows_by_record_counted_first(frame[in_line & ~self._unlisted])
         return self._lines[line]
 
     def list_answers_exposed_by_small_cells(self, experiment: str = ANY) -> list[str]:
@@ -366,11 +368,13 @@ def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden_mask: byt
     return ResultsView(snapshot, choice, hidden_mask)
 
 
-def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
+def make_view_of_answers_user_may_see(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
-    snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
+    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk, renew=True)
     ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
-    return make_view(snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(ahead)) if snapshot else None
+    return (
+        make_view(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(ahead)) if snapshot else None
+    )
 
 
 def _flag_rows_planned_for_people(frame: pd.DataFrame) -> pd.Series[bool]:
@@ -386,7 +390,7 @@ def _make_unscored_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
-def _group_by_answer(rows: pd.DataFrame) -> list[ScoredAnswer]:
+def _group_rows_by_record_counted_first(rows: pd.DataFrame) -> list[ScoredAnswer]:
     """Group the rows by answer."""
     answers: dict[tuple[Any, ...], ScoredAnswer] = {}
     for row in rows[[*_SHOWN, *list_metrics(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):

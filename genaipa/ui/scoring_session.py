@@ -17,14 +17,18 @@ from msgspec import UNSET
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import sha256_of
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.aids import draw_withheld_aids, list_own_aids_in_plan, load_aids
+from genaipa.scoring.aids import draw_withheld_aids, list_built_in_aids_in_plan, load_built_in_and_plugin_aids
 from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_event_id
 from genaipa.scoring.evidence.nearest import load_sentence_index
-from genaipa.scoring.objections import collect_objections, find_objection_of_analyst, make_correction
+from genaipa.scoring.objections import (
+    collect_objections_even_withdrawn,
+    find_unwithdrawn_objection_of_analyst,
+    make_correction,
+)
 from genaipa.scoring.rubric import format_value
 from genaipa.ui.answer_view import PreparedAnswer, javascript_length, prepare_answer
 from genaipa.ui.panel import load_panels
-from genaipa.ui.widgets import describe_error_for_desk
+from genaipa.ui.widgets import log_error_and_describe_for_desk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +112,7 @@ def _prepare_answer_cached(
         _desk.pool.load_case(digest),
         _desk.rubric,
         blind=plan.blind,
-        own_aids=list_own_aids_in_plan(plan),
+        own_aids=list_built_in_aids_in_plan(plan),
         withheld_aids=withheld_aids,
         panels=load_panels(plan),
     )
@@ -119,7 +123,9 @@ def _list_withheld_aids(desk: Desk, analyst: str, digest: str) -> tuple[str, ...
     score = desk.current.find_score(digest, analyst)
     if score is not None:
         return tuple(name for name, shown in score.shown.aids.items() if not shown) if score.shown else ()
-    drawn = draw_withheld_aids(load_aids(), seed=desk.queue.plan.seed, answer_digest=digest, analyst=analyst)
+    drawn = draw_withheld_aids(
+        load_built_in_and_plugin_aids(), seed=desk.queue.plan.seed, answer_digest=digest, analyst=analyst
+    )
     return tuple(sorted(drawn))
 
 
@@ -142,7 +148,7 @@ def _convert_score_to_draft(desk: Desk, score: Event | None) -> Draft | None:
         score.analyst,
         score.answer,
         "score",
-        typed=desk.rubric.format_keys(score.values),
+        typed=desk.rubric.format_as_digits(score.values),
         note=score.note,
         # A correction adds to the time that it took.
         seconds=score.seconds or 0.0,
@@ -176,7 +182,7 @@ def read_screen_contents(
     )
 
 
-def find_pinned_passage(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
+def find_shared_pin_range_for_browser(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
     """Find the place of the pinned passage as JavaScript counts characters; None without, and while calibrating."""
     if desk.queue.is_calibration_score(case.answer.digest, user.name):
         return None
@@ -187,7 +193,7 @@ def find_pinned_passage(desk: Desk, user: User, case: Case) -> dict[str, int] | 
     return {"at": javascript_length(text[: pin.at[0]]), "length": javascript_length(text[slice(*pin.at)])}
 
 
-def save_or_remove_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
+def save_or_remove_passage_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
     """Pin a passage in the place of an earlier one, or take it away; a UsageError where this user may not."""
     if desk.queue.is_calibration_score(case.answer.digest, user.name):
         raise UsageError("you can't pin a passage while your scores are compared with the reference analyst's.")
@@ -228,7 +234,7 @@ def _convert_javascript_offset(text: str, offset: int) -> int:
     return len(text.encode("utf-16-le")[: 2 * max(offset, 0)].decode("utf-16-le", "ignore"))
 
 
-def describe_objection(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
+def make_own_objection_data(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
     """Describe the analyst's objection, if any, for the pad; None if there is no annotated answer."""
     if case.annotated is None:
         return None
@@ -253,9 +259,9 @@ def save_or_withdraw_objection(desk: Desk, analyst: str, case: Case, request: Ma
         if request is not None:
             _file_objection(desk, analyst, case, request, mine)
         elif mine is not None:
-            desk.queue.withdraw_event(mine.event)
+            desk.queue.withdraw_event_and_restore_draft(mine.event)
     except GenaipaError as error:
-        return f"Not saved: {describe_error_for_desk(error)}"
+        return f"Not saved: {log_error_and_describe_for_desk(error)}"
     return ""
 
 
@@ -275,7 +281,9 @@ def _file_objection(
 
 def _find_own_objection(desk: Desk, analyst: str, case: Case) -> FiledObjection | None:
     about = (case.document.digest, case.questions, case.answer.question)
-    return find_objection_of_analyst(collect_objections(desk.current.objection_events()), analyst, about)
+    return find_unwithdrawn_objection_of_analyst(
+        collect_objections_even_withdrawn(desk.current.list_objections_undos_and_rulings()), analyst, about
+    )
 
 
 _LAST = 10
@@ -291,15 +299,15 @@ _LONGEST = 200
 
 def list_recent_scores_and_notes(desk: Desk, analyst: str) -> dict[str, Any]:
     """List this analyst's last answers and notes, the latest first, for the pad; nothing of anybody else's."""
-    scores = desk.queue.history(analyst).scores
+    scores = desk.queue.scoring_history(analyst).scores
     notes = dict.fromkeys(" ".join(score.note.split()) for score in reversed(scores[-_AMONG:]))
     return {
-        "answers": [_describe_score(desk, score) for score in reversed(scores[-_LAST:])],
+        "answers": [_make_past_score_data(desk, score) for score in reversed(scores[-_LAST:])],
         "notes": [note for note in notes if 0 < len(note) <= _LONGEST][:_NOTES],
     }
 
 
-def _describe_score(desk: Desk, score: Event) -> dict[str, Any]:
+def _make_past_score_data(desk: Desk, score: Event) -> dict[str, Any]:
     assert score.values is not None, "a score has values"
     question, begins = read_question_and_reply_beginning(desk, score.answer)
     return {

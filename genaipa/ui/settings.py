@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 
 from genaipa.errors import DataError, UsageError
-from genaipa.files.text import read_text, split_url
+from genaipa.files.text import read_text, split_url_or_empty
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.scoring.assignment import ScoringPlan
 
@@ -92,7 +92,7 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {VARIABLE: msgspec.json.encode(self, enc_hook=str).decode()}
 
 
-def read_settings() -> DeskSettings:
+def read_settings_from_environment() -> DeskSettings:
     """Read the settings that `genaipa score` handed on; a UsageError where the pages were started in another way."""
     text = os.environ.get(VARIABLE)
     if text is None:
@@ -103,7 +103,7 @@ def read_settings() -> DeskSettings:
 _KEY = re.compile(r"[\w-]{22}")
 
 
-def load_or_create_desk_key(workspace: Path) -> str:
+def load_or_create_desk_key_in_user_state(workspace: Path) -> str:
     """Return the key of a workspace's desk, made where there is none; one of this process where none can be kept."""
     import platformdirs
 
@@ -166,7 +166,7 @@ def read_login(workspace: Workspace) -> Login | None:
     """Read the login of a workspace's desk; None without one. A DataError, which quotes no secret, if unusable."""
     login_section = None
     for path in secrets_files(workspace):
-        if path.is_file() and "auth" in (sections := _read_toml_sections(path)):
+        if path.is_file() and "auth" in (sections := _parse_toml_file(path)):
             login_section = path, sections["auth"]
     if login_section is None:
         return None
@@ -184,14 +184,14 @@ def read_login(workspace: Workspace) -> Login | None:
         _check_login_keys(path, auth, _OF_PROVIDER, "auth")
         providers.insert(0, "")
     redirect = auth["redirect_uri"]
-    parts = split_url(_fill_port(redirect, 1))
+    parts = split_url_or_empty(_fill_port(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
         problem = "is not a valid address: with a login, the desk needs its own host, not a path on a host"
         raise DataError(path, f"{problem}; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
 
 
-def read_email(claims: Mapping[str, object]) -> str:
+def require_email_of_login(claims: Mapping[str, object]) -> str:
     """Read the e-mail address that a login vouches for; a UsageError if there is none."""
     email = claims.get("email")
     if not isinstance(email, str) or not email.strip():
@@ -206,7 +206,7 @@ def _fill_port(redirect: str, port: int) -> str:
     return redirect.replace("{port}", str(port))
 
 
-def _read_toml_sections(path: Path) -> dict[str, Any]:
+def _parse_toml_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:

@@ -10,8 +10,8 @@ import streamlit as st
 
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
-from genaipa.ui.desk import count_answers_left, format_hours
-from genaipa.ui.settings import read_email
+from genaipa.ui.desk import count_answers_left, format_hours_and_minutes
+from genaipa.ui.settings import require_email_of_login
 from genaipa.ui.widgets import load_component, show_page_header
 from genaipa.words import format_count
 
@@ -56,11 +56,11 @@ def _identify_by_name(desk: Desk) -> User | None:
     if user is None:
         _ask_name(desk, refusal)
     else:
-        _show_user_and_sign_out_button(user.name, "not you?", _sign_out)
+        _show_user_and_sign_out_button(user.name, "not you?", _clear_session_to_sign_out)
     return user
 
 
-def _sign_out() -> None:
+def _clear_session_to_sign_out() -> None:
     """Forget everything that this session holds of one person, before another signs in."""
     st.session_state.clear()
     st.session_state[_NAME] = ""
@@ -92,7 +92,7 @@ def _describe_scoring_task(desk: Desk) -> str:
     return (
         f"This study asks people to score {format_count(len(answers), 'answer')} to "
         f"{format_count(questions, 'question')} about {about}, each by "
-        f"{format_count(len(desk.rubric.metrics), 'metric')}. {desk.progress_sentence}"
+        f"{format_count(len(desk.rubric.metrics), 'metric')}. {desk.scores_given_and_wanted_sentence}"
     )
 
 
@@ -104,7 +104,7 @@ def describe_time_needed(desk: Desk) -> str:
         why = "the scores so far have no times" if scored else "nobody has scored an answer"
         return f"The time per answer is not known yet: {why}."
     answers_left = count_answers_left(desk, desk.queue.progress(""))
-    time = format_hours(answers_left * median(medians))
+    time = format_hours_and_minutes(answers_left * median(medians))
     return (
         f"About {format_count(answers_left, 'answer')} {'is' if answers_left == 1 else 'are'} left for each "
         f"analyst, which takes about {time}."
@@ -124,7 +124,7 @@ def _identify_by_login(desk: Desk, login: Login) -> User | None:
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
         return None
     try:
-        user = desk.people.admit_user(read_email(claims), desk.current.analysts(), login=True)
+        user = desk.people.admit_user(require_email_of_login(claims), desk.current.analysts(), login=True)
     except UsageError as error:
         st.subheader("You have no access to this desk")
         st.text(str(error))

@@ -47,22 +47,24 @@ def load_component(name: str) -> ComponentRenderer:
     """Load the component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
-    script, style = script_and_style(name)
-    return v2.component(f"genaipa_{name}", html=_read_component(name, "html"), css=style, js=script)
+    script, style = read_component_script_and_style(name)
+    return v2.component(f"genaipa_{name}", html=_read_component_file_if_present(name, "html"), css=style, js=script)
 
 
-def script_and_style(name: str) -> tuple[str, str]:
+def read_component_script_and_style(name: str) -> tuple[str, str]:
     """Return the component's script and its style as the browser gets them."""
     parts = COMPONENTS[name]
-    scripts, styles = ("".join(_read_component(part, ending) for part in parts) for ending in ("js", "css"))
+    scripts, styles = (
+        "".join(_read_component_file_if_present(part, ending) for part in parts) for ending in ("js", "css")
+    )
     more_scripts, more_styles = read_panel_scripts_and_styles() if "panel" in parts else ("", "")
     return (
-        f"{scripts}{more_scripts}{_read_component(name, 'js')}",
-        f"{styles}{_read_component(name, 'css')}{more_styles}",
+        f"{scripts}{more_scripts}{_read_component_file_if_present(name, 'js')}",
+        f"{styles}{_read_component_file_if_present(name, 'css')}{more_styles}",
     )
 
 
-def _read_component(name: str, ending: str) -> str:
+def _read_component_file_if_present(name: str, ending: str) -> str:
     file = files(__package__) / "components" / f"{name}.{ending}"
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
@@ -120,7 +122,7 @@ class ListColumn(msgspec.Struct, frozen=True, omit_defaults=True):
     right: bool = False
 
 
-def number_columns(*names: str) -> list[str | ListColumn]:
+def number_column_heads(*names: str) -> list[str | ListColumn]:
     """Return the heads of columns of numbers."""
     return [ListColumn(name, right=True) for name in names]
 
@@ -180,7 +182,7 @@ def show_texts(key: str, entries: Sequence[Text]) -> None:
     load_component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
 
 
-def make_note(title: str, note: str) -> Text:
+def make_note_folded_to_first_sentence(title: str, note: str) -> Text:
     """Make a table's or figure's title, and its note, whose first sentence is in sight."""
     end = note.find(". ") + 1
     return Text(note, title, tone="caption", fold=end or None)
@@ -253,19 +255,19 @@ def _mount_table(
     heads = [ListColumn(column) if isinstance(column, str) else column for column in columns]
     data = {"label": label, "columns": heads, "rows": rows, "chosen": chosen or None, "page": page_slice}
 
-    def make_callback(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
-        def call_back() -> None:
+    def make_callback_passing_event_value(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
+        def pass_event_value_to_act() -> None:
             value = st.session_state[key].get(event)
             if act is not None and value is not None:
                 act(value)
 
-        return call_back
+        return pass_event_value_to_act
 
     load_component("rows")(
         key=key,
         data=msgspec.to_builtins(data),
-        on_chosen_change=make_callback("chosen", choose),
-        on_turned_change=make_callback("turned", turn),
+        on_chosen_change=make_callback_passing_event_value("chosen", choose),
+        on_turned_change=make_callback_passing_event_value("turned", turn),
     )
 
 
@@ -275,7 +277,7 @@ def run_page_safely(page: Callable[[], None], desk: Desk | None = None) -> None:
         page()
     except GenaipaError as error:
         st.error("That can't be done:")
-        st.text(describe_error_for_desk(error))
+        st.text(log_error_and_describe_for_desk(error))
         if desk is not None and not _can_read_scores(desk):
             st.text("Saved scores are safe. This page reloads by itself once the store can be reached.")
             st.fragment(run_every=_AWAY)(lambda: st.rerun() if _can_read_scores(desk) else None)()
@@ -284,7 +286,7 @@ def run_page_safely(page: Callable[[], None], desk: Desk | None = None) -> None:
         st.error("This page crashed. Saved scores are safe; the terminal running `genaipa score` shows the error.")
 
 
-def describe_error_for_desk(error: Exception) -> str:
+def log_error_and_describe_for_desk(error: Exception) -> str:
     """Describe an error for whoever is at the desk, without the server's paths and hosts; log all of it."""
     if isinstance(error, StoreError):
         words = error.for_analysts
@@ -320,6 +322,6 @@ def format_duration(seconds: float | None) -> str:
     return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
-def format_time(timestamp: str) -> str:
+def format_utc_minute(timestamp: str) -> str:
     """Format an event's time to the minute: "2026-11-21 15:40"."""
     return timestamp[:16].replace("T", " ")

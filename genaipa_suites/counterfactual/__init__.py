@@ -122,7 +122,7 @@ class CounterfactualEdits(Suite):
         return next((measure for measure in self.measures if measure.name == "by_heart"), score.REPLY)
 
     @property
-    def group_measures(self) -> tuple[Measure, ...]:
+    def measures_for_item_groups(self) -> tuple[Measure, ...]:
         """The shares that follow and that stay, by kind of edit."""
         return self.measures[:2]
 
@@ -236,7 +236,7 @@ class CounterfactualEdits(Suite):
 
     def add_facts_of_related_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Add to each outcome whether the system was right about the document itself."""
-        return score.add_ability_and_first_answers(outcomes)
+        return score.add_right_on_original_and_first_answers(outcomes)
 
     def gold_reply(self, item: Item) -> str:
         """Return the reply with the value of the text that is shown."""
@@ -253,10 +253,10 @@ class CounterfactualEdits(Suite):
             first = score.first_outcome_name(outcome)
             error = "" if score.is_right(outcome) else score.GIVEN_UP if first in score.RIGHT_ONES else score.KEPT
             return {error: 1} if error and first else {}
-        error = score.outcome_name(outcome)
+        error = score.outcome_name_or_empty(outcome)
         return {error: 1} if error in score.KINDS else {}
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return a fault, or the outcome and the words of the answer that decide it."""
         if outcome.parsed.fault:
             return outcome.parsed.fault
@@ -268,7 +268,7 @@ class CounterfactualEdits(Suite):
             for value in evidence
         ]
         pushed = [*self.errors(outcome)] if outcome.item.after else []
-        return ": ".join([*pushed, score.outcome_name(outcome), *(["; ".join(sides)] if sides else [])])
+        return ": ".join([*pushed, score.outcome_name_or_empty(outcome), *(["; ".join(sides)] if sides else [])])
 
     @property
     def notes(self) -> tuple[str, ...]:

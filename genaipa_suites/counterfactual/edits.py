@@ -17,7 +17,7 @@ from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clip
 from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors
 from genaipa.files.text import sha256_of
-from genaipa.policies.sections import find_sections, resolve_citation
+from genaipa.policies.sections import find_innermost_cited_section, find_sections
 from genaipa_suites.counterfactual.quantities import tokenize_with_quantities
 from genaipa_suites.counterfactual.values import (
     NO,
@@ -25,8 +25,8 @@ from genaipa_suites.counterfactual.values import (
     amounts_in_smallest_units,
     comparable_value,
     find_values,
+    has_amount_with_unit_or_address,
     has_negation,
-    is_recognizable_value,
 )
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class _EditChecker:
                 yield from self._check_values_in_change(place_entry, edit, self.changes[-1])
                 yield from self._check_sections_hold_change(place_entry, edit, self.changes[-1])
         for label in edit.sections:
-            if resolve_citation(self.sections, label) is None:
+            if find_innermost_cited_section(self.sections, label) is None:
                 yield f"{entry}.sections", f"'{clip(label)}' is not a section of the document."
 
     def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
@@ -304,7 +304,9 @@ class _EditChecker:
 
     def _check_sections_hold_change(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         edit_sections = [
-            section for label in edit.sections if (section := resolve_citation(self.sections, label)) is not None
+            section
+            for label in edit.sections
+            if (section := find_innermost_cited_section(self.sections, label)) is not None
         ]
         if edit.sections and not any(candidate.start <= change.start < candidate.end for candidate in edit_sections):
             around = next(
@@ -340,11 +342,11 @@ class _EditChecker:
             ]
             if new_outline != outline:
                 yield (
-                    self._find_edit_that_changes_outline(version, outline),
+                    self._find_entry_that_changes_outline(version, outline),
                     f"'{field}' changes the outline: the headings are no longer the same.",
                 )
 
-    def _find_edit_that_changes_outline(self, version: str, outline: list[tuple[str, str]]) -> str:
+    def _find_entry_that_changes_outline(self, version: str, outline: list[tuple[str, str]]) -> str:
         """Return the entry of the edit that alone moves the outline; of them all where it takes several."""
         for change in self.changes:
             sections = find_sections(_make_version_of_text(self.text, [change], version))
@@ -354,7 +356,7 @@ class _EditChecker:
 
     def _check_old_value_elsewhere(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         """Yield places where the old value still stands, that are not named as another fact's."""
-        traced = [words for words in edit.before if is_recognizable_value(words)]
+        traced = [words for words in edit.before if has_amount_with_unit_or_address(words)]
         entry = f"edits.{clip(name)}"
         named_spans = []
         for number, words in enumerate(edit.elsewhere):

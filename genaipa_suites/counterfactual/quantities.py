@@ -148,17 +148,17 @@ def _split_contraction_and_stem(word: str) -> tuple[str, ...]:
     return (word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word,)
 
 
-def _join_number_words(words: list[Token]) -> Iterator[Token]:
+def _join_number_words(tokens: list[Token]) -> Iterator[Token]:
     """Put the numbers in words together: one hundred and twenty is 120."""
     index = 0
-    while index < len(words):
-        end, number = _read_end_and_number_in_words(words, index)
+    while index < len(tokens):
+        end, number = _read_end_and_number_in_words(tokens, index)
         if end > index:
-            first, last = words[index], words[end - 1]
+            first, last = tokens[index], tokens[end - 1]
             yield Token(f"{number:g}", float(number), pause=first.pause, start=first.start, end=last.end)
             index = end
         else:
-            yield words[index]
+            yield tokens[index]
             index += 1
 
 
@@ -196,23 +196,23 @@ def _is_ones_or_tens(words: list[Token], index: int) -> bool:
     return index < len(words) and (words[index].word in _ONES or words[index].word in _TENS)
 
 
-def _join_halves_to_numbers(words: list[Token]) -> Iterator[Token]:
+def _join_halves_to_numbers(tokens: list[Token]) -> Iterator[Token]:
     """Join halves to their numbers ("two and a half", "2½"), and read "a couple of" as two."""
     index = 0
-    while index < len(words):
-        token, next_words = words[index], [word.word for word in words[index + 1 : index + 4]]
+    while index < len(tokens):
+        token, next_words = tokens[index], [word.word for word in tokens[index + 1 : index + 4]]
         if token.number is not None and next_words[:3] in (["and", "a", "half"], ["and", "1", "half"]):
-            yield _make_number_token(token, token.number + 0.5, words[index + 3])
+            yield _make_number_token(token, token.number + 0.5, tokens[index + 3])
             index += 4
         elif token.number is not None and next_words[:1] == ["½"]:
-            yield _make_number_token(token, token.number + 0.5, words[index + 1])
+            yield _make_number_token(token, token.number + 0.5, tokens[index + 1])
             index += 2
         elif token.word == "½":
             yield _make_number_token(token, 0.5, token)
             index += 1
         elif token.word == "couple":
             last = 1 if next_words[:1] == ["of"] else 0
-            yield _make_number_token(token, 2.0, words[index + last])
+            yield _make_number_token(token, 2.0, tokens[index + last])
             index += 1 + last
         else:
             yield token
@@ -224,16 +224,16 @@ def _make_number_token(first: Token, number: float, last: Token) -> Token:
     return first._replace(word=f"{number:g}", number=number, end=last.end)
 
 
-def _add_up_durations(words: list[Token]) -> Iterator[Token]:
+def _add_up_durations(tokens: list[Token]) -> Iterator[Token]:
     """Add up amounts: "a year and a half" and "one year and six months" are 18 months."""
     index = 0
-    while index < len(words):
-        token, end = words[index], index + 1
+    while index < len(tokens):
+        token, end = tokens[index], index + 1
         if token.number is not None and token.unit in PERIODS:
-            linked = end < len(words) and words[end].word == "and" and not words[end].pause
+            linked = end < len(tokens) and tokens[end].word == "and" and not tokens[end].pause
             next_ = end + linked
-            further = words[next_] if next_ < len(words) and not words[next_].pause else None
-            of_more = next_ + 1 < len(words) and _unit_and_scale(words[next_ + 1].word)
+            further = tokens[next_] if next_ < len(tokens) and not tokens[next_].pause else None
+            of_more = next_ + 1 < len(tokens) and _unit_and_scale(tokens[next_ + 1].word)
             if further and linked and further.word == "half" and not of_more:
                 token, end = (
                     _make_number_token(token, token.amount_in_smallest_unit / token.scale + 0.5, further),
@@ -255,23 +255,23 @@ def _add_up_durations(words: list[Token]) -> Iterator[Token]:
         index = end
 
 
-def _join_frequencies(words: list[Token]) -> Iterator[Token]:
+def _join_frequencies(tokens: list[Token]) -> Iterator[Token]:
     """Join frequencies, as times a year or a day: "twice a year" is "every six months"."""
     index = 0
-    while index < len(words):
-        times, end = _read_number_of_times_and_end(words, index)
-        period = _read_period(words, end, follows_times=end > index)
+    while index < len(tokens):
+        times, end = _read_number_of_times_and_end(tokens, index)
+        period = _read_period(tokens, end, follows_times=end > index)
         if period:
             amount, unit, end = period
             number = round((times or 1) * BASE[unit] / amount, 9)
-            yield _make_number_token(words[index], number, words[end - 1])._replace(unit=f"per {unit}", scale=1.0)
+            yield _make_number_token(tokens[index], number, tokens[end - 1])._replace(unit=f"per {unit}", scale=1.0)
             index = end
-        elif times and (end > index + 1 or words[index].word != "once" or len(words) == 1):
+        elif times and (end > index + 1 or tokens[index].word != "once" or len(tokens) == 1):
             # "Once" is often a conjunction.
-            yield _make_number_token(words[index], times, words[index])
+            yield _make_number_token(tokens[index], times, tokens[index])
             index += 1
         else:
-            yield words[index]
+            yield tokens[index]
             index += 1
 
 

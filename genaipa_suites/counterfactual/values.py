@@ -82,7 +82,7 @@ def find_values(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue
     claims: list[FoundValue] = []
     for first, value in sorted(starts.items()):
         # What denies one value says nothing of the next.
-        claims.append(_read_value_in_context(text, first, value, claims[-1].end if claims else 0))
+        claims.append(_make_found_value_with_denial(text, first, value, claims[-1].end if claims else 0))
     return claims
 
 
@@ -112,7 +112,7 @@ def _matches_token(value: Token, token: Token, text: Sequence[Token], index: int
     return value.number == token.number
 
 
-def _read_value_in_context(
+def _make_found_value_with_denial(
     text: Sequence[Token], first: int, value: tuple[Token, ...], context_start: int
 ) -> FoundValue:
     value_end, number = first + len(value), any(token.number is not None for token in value)
@@ -287,7 +287,7 @@ def has_negation(text: str) -> bool:
     return bool(_EXCLUDED.search(words)) or any(word in _NEGATIVE for word in words.split())
 
 
-def is_recognizable_value(value: str) -> bool:
+def has_amount_with_unit_or_address(value: str) -> bool:
     """Tell whether a value stands out wherever a text has it: an amount with a unit, or an address.
 
     How often something is done ("every year") is said of much.

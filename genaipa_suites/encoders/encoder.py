@@ -21,7 +21,7 @@ from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import DAMAGE, clip_error_message, read_text, sha256_of
 from genaipa.systems.catalog import resolve_system
-from genaipa_suites.data import FOLDER, data_folders
+from genaipa_suites.data import FOLDER, workspace_and_shipped_data_folders
 from genaipa_suites.encoders.system import EncoderSystem
 from genaipa_suites.material import Material, Outcome
 
@@ -61,7 +61,9 @@ def read_training_settings_text(suite: Suite) -> str:
     """Return the text of a run's settings: the run folder's, else the nearest file's; a DataError where it is wrong."""
     if suite.folder is not None:
         return read_text(suite.folder.path / SETTINGS)
-    nearest = next(path for folder in data_folders(suite.workspace) if (path := folder / _FILE).is_file())
+    nearest = next(
+        path for folder in workspace_and_shipped_data_folders(suite.workspace) if (path := folder / _FILE).is_file()
+    )
     read_training_settings(nearest)
     return read_text(nearest)
 
@@ -138,7 +140,7 @@ def fine_tuning_notes(suite: Suite) -> list[str]:
             )
     # A run that goes on has said it, and needs the train split for the seeds that are missing alone.
     return (
-        [f"{suite.title}: {encoder.name} is {encoder.training_description}" for encoder in encoders]
+        [f"{suite.title}: {encoder.name} is {encoder.training_split_and_seeds_sentence}" for encoder in encoders]
         if suite.folder is None
         else []
     )
@@ -180,7 +182,7 @@ class Encoder:
         self._replies: dict[int, dict[str, str]] = {}
 
     @property
-    def training_description(self) -> str:
+    def training_split_and_seeds_sentence(self) -> str:
         """A sentence on its training split, its seeds, and whether it saw the policies that it is asked about."""
         suite, seeds = self.suite, self.suite.spec.repetitions
         seeds_text = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
@@ -259,7 +261,7 @@ class Encoder:
         )
 
     def _train_encoder_model(self, encoder_model: EncoderModel, session: _Session) -> TrainingResult:
-        from genaipa_suites.encoders.training import Job, fine_tune
+        from genaipa_suites.encoders.training import TrainingJob, fine_tune
 
         suite, valid = self.suite, _make_examples_of_each_item(encoder_model, session.valid)
         assert suite.encoder_run is not None, "replies are requested in a run"
@@ -270,7 +272,7 @@ class Encoder:
         def say_progress_of_model(how_far: str) -> None:
             session.say(f"{encoder_model.name}, {how_far}" if encoder_model.name else how_far)
 
-        job = Job(
+        job = TrainingJob(
             model=self.model,
             kind=encoder_model.kind,
             seed=session.seed,

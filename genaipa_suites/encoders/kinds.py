@@ -157,7 +157,7 @@ class Classification(EncoderTask):
         return [self.labels[index] for index in outputs[:, : len(self.labels)].argmax(-1).tolist()]
 
 
-class MultiLabel(Classification):
+class MultiLabelClassification(Classification):
     """Any number of labels of a text: those whose probability is at least a half."""
 
     problem: ClassVar[str] = "multi_label_classification"
@@ -210,7 +210,7 @@ class Tagging(EncoderTask):
             if targets:
                 fields["labels"] = [
                     [
-                        self._encode_tag(example, layer, word, is_first_token=begin is not None)
+                        self._encode_subword_tag(example, layer, word, is_first_token=begin is not None)
                         for layer in range(len(self.layers))
                     ]
                     for word, begin in zip(words, begins, strict=True)
@@ -218,7 +218,7 @@ class Tagging(EncoderTask):
             inputs.append(Input(fields, index, begins))
         return inputs
 
-    def _encode_tag(self, example: Example, layer: int, word: int | None, *, is_first_token: bool) -> int:
+    def _encode_subword_tag(self, example: Example, layer: int, word: int | None, *, is_first_token: bool) -> int:
         if word is None:
             return IGNORED
         tag, tags = example.target[layer][word], self.layers[layer]
@@ -257,7 +257,7 @@ class Tagging(EncoderTask):
         return predictions
 
 
-class Spans(EncoderTask):
+class SpanExtraction(EncoderTask):
     """The span of a text that answers a question; a long text is read in windows that overlap."""
 
     auto = "AutoModelForQuestionAnswering"
@@ -348,8 +348,8 @@ def _highest_scoring_text_tokens(scores: Any, origins: Sequence[Any]) -> list[in
 
 KINDS: dict[KindName, type[EncoderTask]] = {
     "sequence": Classification,
-    "multi-label": MultiLabel,
+    "multi-label": MultiLabelClassification,
     "pair": Classification,
     "token": Tagging,
-    "span": Spans,
+    "span": SpanExtraction,
 }

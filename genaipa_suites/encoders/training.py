@@ -32,7 +32,7 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """One training: a model, its kind and seed, and the examples to learn from, to stop by and to predict.
 
     `figure` gives the figure (0 to 1) of predictions for the examples of `valid`, by which the best epoch is chosen.
@@ -65,7 +65,7 @@ class TrainingResult:
     device: str
 
 
-def fine_tune(job: Job) -> TrainingResult:
+def fine_tune(job: TrainingJob) -> TrainingResult:
     """Fine-tune, take the epoch that was best on the validation examples, and predict with it.
 
     A UsageError for a model that can't be loaded, or that has no tokenizer with offsets. A StoppedError once the run
@@ -93,7 +93,7 @@ def fine_tune(job: Job) -> TrainingResult:
     )
 
 
-def _load_tokenizer_and_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
+def _load_tokenizer_and_model(job: TrainingJob, kind: EncoderTask) -> tuple[Any, Any]:
     try:
         # RoBERTa's tokenizer takes words only where each begins with a blank; others know no such option.
         config = transformers.AutoConfig.from_pretrained(job.model)
@@ -117,7 +117,7 @@ def _load_tokenizer_and_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
 _BLANK = ("roberta", "longformer", "bart", "deberta", "camembert")
 
 
-def _make_trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
+def _make_trainer(job: TrainingJob, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
     settings, graphics = job.settings, torch.cuda.is_available()
     valid = kind.inputs(tokenizer, job.valid, targets=True)
     arguments = TrainingArguments(
@@ -165,7 +165,7 @@ def _make_trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Tr
     return trainer
 
 
-def _score_validation_outputs(job: Job, kind: EncoderTask, outputs: Any, valid: Sequence[Input]) -> float:
+def _score_validation_outputs(job: TrainingJob, kind: EncoderTask, outputs: Any, valid: Sequence[Input]) -> float:
     figure = job.figure(kind.predictions(outputs, valid, job.valid))
     return 0.0 if math.isnan(figure) else figure
 
@@ -194,7 +194,7 @@ def _padded_target_tensor(values: list[Any], length: int) -> Any:
 class _TrainingWatch(TrainerCallback):  # type: ignore[misc]
     """Says how far a training is, and breaks it off when the run is over."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: TrainingJob) -> None:
         self._job, self._last_note = job, time.monotonic()
 
     def _stop_if_run_ended(self) -> None:

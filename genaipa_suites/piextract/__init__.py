@@ -21,7 +21,13 @@ from genaipa_suites.material import (
     split_rows_into_training_and_validation,
 )
 from genaipa_suites.measure import Measure, macro_f1, make_f1_precision_recall_measures, micro_f1
-from genaipa_suites.spans import Span, bio_tags, count_matches, locate_texts_in_tokens, spans_from_tags
+from genaipa_suites.spans import (
+    Span,
+    bio_tags_of_disjoint_spans,
+    count_right_predicted_and_gold,
+    locate_texts_in_tokens,
+    spans_from_tags,
+)
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -196,8 +202,12 @@ def predicted_and_gold_spans(outcome: Outcome, layer: str) -> tuple[list[tuple[i
     return predicted_spans, gold_spans
 
 
-def _count_span_matches(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
-    return [float(count) for layer in layers for count in count_matches(*predicted_and_gold_spans(outcome, layer))]
+def _count_right_predicted_gold_per_layer(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
+    return [
+        float(count)
+        for layer in layers
+        for count in count_right_predicted_and_gold(*predicted_and_gold_spans(outcome, layer))
+    ]
 
 
 def _count_exactly_right(outcome: Outcome) -> tuple[float, float]:
@@ -213,10 +223,16 @@ MEASURES = (
         "f1_layers",
         "F1, mean of layers",
         "Mean of the F1 of the layers that have a span, as seqeval counts spans; each layer has the same weight.",
-        _count_span_matches,
+        _count_right_predicted_gold_per_layer,
         macro_f1,
     ),
-    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers, pooled.", _count_span_matches, micro_f1),
+    Measure(
+        "f1_spans",
+        "F1 of all spans",
+        "F1 of the spans of all layers, pooled.",
+        _count_right_predicted_gold_per_layer,
+        micro_f1,
+    ),
     Measure(
         "exact",
         "exact",
@@ -227,15 +243,17 @@ MEASURES = (
 EXACT = MEASURES[2]
 PARTS = {
     "layer": {
-        layer: make_f1_precision_recall_measures(partial(_count_span_matches, layers=(layer,)), "spans")
+        layer: make_f1_precision_recall_measures(
+            partial(_count_right_predicted_gold_per_layer, layers=(layer,)), "spans"
+        )
         for layer in LAYERS
     }
 }
 
 
-def describe_errors(outcome: Outcome) -> str:
+def describe_missed_and_wrong_span_counts(outcome: Outcome) -> str:
     """Describe the spans missed and those given wrongly, over all layers; empty where all are right."""
-    counts = [count_matches(*predicted_and_gold_spans(outcome, layer)) for layer in LAYERS]
+    counts = [count_right_predicted_and_gold(*predicted_and_gold_spans(outcome, layer)) for layer in LAYERS]
     right, predicted, gold = (sum(column) for column in zip(*counts, strict=True))
     error_counts = ((gold - right, "missed"), (predicted - right, "wrong"))
     return ", ".join(f"{number} {noun}" for number, noun in error_counts if number)
@@ -296,7 +314,9 @@ def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
 
 
 def _gold_tags(item: Item, layer: str) -> list[str]:
-    return bio_tags([Span(start, end, layer) for start, end in item.gold[layer]], len(sentence_tokens(item)))
+    return bio_tags_of_disjoint_spans(
+        [Span(start, end, layer) for start, end in item.gold[layer]], len(sentence_tokens(item))
+    )
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
@@ -400,10 +420,10 @@ class PiExtract(Suite):
         return EXACT if EXACT in self.measures else super().item_measure
 
     @property
-    def group_measures(self) -> tuple[Measure, ...]:
+    def measures_for_item_groups(self) -> tuple[Measure, ...]:
         """F1 of all spans and exact: sentences with one kind of spans lack the other layers."""
         return tuple(measure for measure in self.measures if measure.name != "f1_layers")
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return the fault, and the spans missed or given wrongly."""
-        return ": ".join(filter(None, (outcome.parsed.fault, describe_errors(outcome))))
+        return ": ".join(filter(None, (outcome.parsed.fault, describe_missed_and_wrong_span_counts(outcome))))

@@ -27,7 +27,7 @@ from genaipa_suites.policyie.data import (
     split_label,
 )
 from genaipa_suites.policyie.score import MEASURES, PARTS
-from genaipa_suites.spans import Span, bio_tags, locate_texts_in_tokens, spans_from_tags
+from genaipa_suites.spans import Span, bio_tags_of_disjoint_spans, locate_texts_in_tokens, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _tfidf_baseline(suite: Suite) -> Callable[[Item], str]:
 
 
 def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
-    return bio_tags([Span(*slot) for slot in row[layer]], len(tokens))
+    return bio_tags_of_disjoint_spans([Span(*slot) for slot in row[layer]], len(tokens))
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
@@ -237,7 +237,7 @@ class PolicyIE(Suite):
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the paper's seven types over the gold rows that are not Other (`score` says what comes first)."""
         tokens = outcome.item.shown["text"].split()
-        predicted = [span for layer in LAYERS for span in score.predicted_spans(outcome, layer)]
+        predicted = [span for layer in LAYERS for span in score.predicted_spans_including_unlocated(outcome, layer)]
         errors: Counter[str] = Counter()
         for intent, row in score.pair_predicted_intents_with_gold_rows(outcome):
             if row["intent"] != OTHER:
@@ -246,11 +246,11 @@ class PolicyIE(Suite):
                 errors[score.WI] += intent != row["intent"]
         return +errors
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return the fault; else the types of errors; else slots on Other; empty if all is right."""
         if outcome.parsed.fault:
             return outcome.parsed.fault
         errors = self.errors(outcome)
         kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
-        right, rows = score.count_right_and_all_rows_of_other(outcome)
+        right, rows = score.count_right_and_all_other_intent_rows(outcome)
         return ", ".join([*kinds, *(["another intent or slots for Other"] if right < rows else [])])

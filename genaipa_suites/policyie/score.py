@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.measure import Measure, f1, micro_f1, ratio, recall
 from genaipa_suites.policyie.data import INTENTS, LAYERS, OTHER, ROLES
-from genaipa_suites.spans import Span, count_matches, normalize_blanks_quotes_and_dashes
+from genaipa_suites.spans import Span, count_right_predicted_and_gold, drop_blanks_unify_quotes_and_dashes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -77,7 +77,7 @@ def gold_spans(row: dict[str, Any], layer: str) -> list[Span]:
     return [Span(*slot) for slot in row[layer]]
 
 
-def predicted_spans(outcome: Outcome, layer: str) -> list[Span]:
+def predicted_spans_including_unlocated(outcome: Outcome, layer: str) -> list[Span]:
     """Return the predicted slots of a layer; one that can't be right gets a place of its own before the sentence."""
     spans = []
     for number, slot in enumerate(_predicted_slots_in_layer(outcome, layer)):
@@ -92,7 +92,7 @@ def _predicted_slots_in_layer(outcome: Outcome, layer: str) -> list[dict[str, An
     return [slot for slot in prediction["slots"] if ROLES[slot["role"]] == layer] if prediction is not None else []
 
 
-def count_intent_matches(outcome: Outcome) -> list[int]:
+def count_right_predicted_gold_per_intent(outcome: Outcome) -> list[int]:
     """Count (true positives, predicted, gold) of each of `INTENTS` over the rows of a sentence, in their order."""
     pairs = [(predicted, row["intent"]) for predicted, row in pair_predicted_intents_with_gold_rows(outcome)]
     counts = []
@@ -102,16 +102,19 @@ def count_intent_matches(outcome: Outcome) -> list[int]:
     return counts
 
 
-def count_slot_matches(outcome: Outcome, layer: str, intent: str = "") -> Counts:
+def count_right_predicted_gold_slots(outcome: Outcome, layer: str, intent: str = "") -> Counts:
     """Count (true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
-    predicted = predicted_spans(outcome, layer)
-    counts = [count_matches(predicted, gold_spans(row, layer)) for row in gold_rows_with_scored_slots(outcome, intent)]
+    predicted = predicted_spans_including_unlocated(outcome, layer)
+    counts = [
+        count_right_predicted_and_gold(predicted, gold_spans(row, layer))
+        for row in gold_rows_with_scored_slots(outcome, intent)
+    ]
     return _sum_counts(counts)
 
 
-def count_exact_rows_and_all_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
+def count_wholly_right_and_all_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows whose intent and slots of a layer are all right, rows), of the rows that slots are scored on."""
-    slots = sorted(predicted_spans(outcome, layer))
+    slots = sorted(predicted_spans_including_unlocated(outcome, layer))
     rows = [
         (predicted, row) for predicted, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] != OTHER
     ]
@@ -146,20 +149,22 @@ def _compute_seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> fl
         return 0.0
     tokens = outcome.item.shown["text"].split()
     predicted = [
-        (slot["label"], normalize_blanks_quotes_and_dashes(slot["text"]))
+        (slot["label"], drop_blanks_unify_quotes_and_dashes(slot["text"]))
         for slot in _predicted_slots_in_layer(outcome, layer)
     ]
-    gold = [(label, normalize_blanks_quotes_and_dashes("".join(tokens[start:end]))) for start, end, label in row[layer]]
+    gold = [
+        (label, drop_blanks_unify_quotes_and_dashes("".join(tokens[start:end]))) for start, end, label in row[layer]
+    ]
     return f1((sum(slot in predicted for slot in gold), len(predicted), len(gold))) if predicted or gold else 1.0
 
 
 def predicted_and_gold_role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
     """Return the predicted slots of a layer and each gold row's, their labels cut at the dot."""
     gold = [[_shorten_label_to_role(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
-    return [_shorten_label_to_role(span) for span in predicted_spans(outcome, layer)], gold
+    return [_shorten_label_to_role(span) for span in predicted_spans_including_unlocated(outcome, layer)], gold
 
 
-def count_matches_by_role(outcome: Outcome) -> list[int]:
+def count_right_predicted_gold_per_role(outcome: Outcome) -> list[int]:
     """Count (true positives, predicted, gold) of every role over all rows, labels cut at the dot: PolicyIE-B's.
 
     Layer by layer, in the order of `LAYERS`.
@@ -176,33 +181,39 @@ def count_matches_by_role(outcome: Outcome) -> list[int]:
 
 
 def _shorten_label_to_role(span: Span) -> Span:
-    return Span(span.start, span.end, _role_name(span.label))
+    return Span(span.start, span.end, _role_of_label(span.label))
 
 
 def split_counts_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
-    """Yield the counts of `count_matches_by_role`, one layer after the other."""
+    """Yield the counts of `count_right_predicted_gold_per_role`, one layer after the other."""
     begin = 0
     for layer_roles in LAYERS.values():
         yield counts[begin : begin + 3 * len(layer_roles)]
         begin += 3 * len(layer_roles)
 
 
-def count_role_slot_matches(outcome: Outcome, role: str) -> Counts:
+def count_right_predicted_gold_role_slots(outcome: Outcome, role: str) -> Counts:
     """Count (true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
     layer = ROLES[role]
-    predicted = [span for span in predicted_spans(outcome, layer) if _role_name(span.label) == role]
+    predicted = [
+        span for span in predicted_spans_including_unlocated(outcome, layer) if _role_of_label(span.label) == role
+    ]
     gold = [
-        [Span(*slot) for slot in row[layer] if _role_name(slot[2]) == role]
+        [Span(*slot) for slot in row[layer] if _role_of_label(slot[2]) == role]
         for row in gold_rows_with_scored_slots(outcome)
     ]
-    return _sum_counts([count_matches(predicted, row) for row in gold]) if predicted or any(gold) else (0, 0, 0)
+    return (
+        _sum_counts([count_right_predicted_and_gold(predicted, row) for row in gold])
+        if predicted or any(gold)
+        else (0, 0, 0)
+    )
 
 
-def _role_name(label: str) -> str:
+def _role_of_label(label: str) -> str:
     return label.partition(".")[0]
 
 
-def count_right_and_all_rows_of_other(outcome: Outcome) -> tuple[int, int]:
+def count_right_and_all_other_intent_rows(outcome: Outcome) -> tuple[int, int]:
     """Return (gold-Other rows that are answered Other without slots, gold-Other rows)."""
     rows = [intent for intent, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] == OTHER]
     prediction = outcome.parsed.prediction
@@ -243,7 +254,7 @@ def _slot_measure(layer: str, intent: str = "") -> Measure:
         f"Micro F1 of {layer} slots by label and tokens (conlleval), {_describe_scored_rows(intent)}; slots "
         "for other rows "
         "are not counted.",
-        partial(count_slot_matches, layer=layer, intent=intent),
+        partial(count_right_predicted_gold_slots, layer=layer, intent=intent),
         f1,
     )
 
@@ -266,7 +277,7 @@ def _exact_measure(layer: str) -> Measure:
         f"{layer} EM (tagger)",
         f"Share of rows with the right intent and every tag of {layer} right, {_ROWS}; rows without {layer} slots "
         "are right if the reply gives none.",
-        partial(count_exact_rows_and_all_rows, layer=layer),
+        partial(count_wholly_right_and_all_rows, layer=layer),
     )
 
 
@@ -288,7 +299,7 @@ MEASURES = (
         "intent_accuracy",
         "intent accuracy",
         "Share of rows with the right intent, which is the micro F1.",
-        count_intent_matches,
+        count_right_predicted_gold_per_intent,
         lambda counts: ratio((sum(counts[0::3]), sum(counts[2::3]))),
     ),
     *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact_measure(layer))),
@@ -296,7 +307,7 @@ MEASURES = (
         "intent_f1_macro",
         "intent macro F1",
         "Mean of the F1 of the intents that are gold or predicted, over all rows (PrivacyGLUE's PolicyIE-A).",
-        count_intent_matches,
+        count_right_predicted_gold_per_intent,
         macro_f1_of_gold_or_predicted_labels,
     ),
     *(measure for layer in LAYERS for measure in (_seq2seq_measure(layer), _seq2seq_exact_measure(layer))),
@@ -304,21 +315,21 @@ MEASURES = (
         "slot_f1_macro_privacyglue",
         "slot macro F1 (PrivacyGLUE)",
         f"Macro F1 over the roles that are gold or predicted, by tokens, {_WORDS}",
-        count_matches_by_role,
+        count_right_predicted_gold_per_role,
         lambda counts: sum(map(macro_f1_of_gold_or_predicted_labels, split_counts_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "slot_f1_micro_privacyglue",
         "slot micro F1 (PrivacyGLUE)",
         f"Micro F1 of roles, by tokens, {_WORDS}",
-        count_matches_by_role,
+        count_right_predicted_gold_per_role,
         lambda counts: sum(map(micro_f1, split_counts_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "other_exact",
         "Other right",
         "Share of the rows with gold intent Other that are answered with Other and without slots.",
-        count_right_and_all_rows_of_other,
+        count_right_and_all_other_intent_rows,
     ),
     Measure(
         "slots_not_in_text",
@@ -336,14 +347,14 @@ MEASURES = (
 )
 
 
-def _intent_measures(index: int) -> tuple[Measure, ...]:
+def _intent_f1_and_slot_measures(index: int) -> tuple[Measure, ...]:
     """Return the measures of one intent (Table 6)."""
     intent = INTENTS[index]
     intent_measure = Measure(
         "intent_f1",
         "intent F1",
         "F1 of this intent over all rows.",
-        count_intent_matches,
+        count_right_predicted_gold_per_intent,
         lambda counts: f1(counts[3 * index : 3 * index + 3]),
     )
     if intent == OTHER:
@@ -352,8 +363,8 @@ def _intent_measures(index: int) -> tuple[Measure, ...]:
     return (intent_measure, *slots)
 
 
-def _role_measures(role: str) -> tuple[Measure, ...]:
-    counts = partial(count_role_slot_matches, role=role)
+def _role_recall_and_f1_measures(role: str) -> tuple[Measure, ...]:
+    counts = partial(count_right_predicted_gold_role_slots, role=role)
     return (
         Measure(
             "slot_recall",
@@ -377,7 +388,7 @@ def _layer_measures(index: int) -> tuple[Measure, ...]:
             f"slot_f1_{name}_privacyglue",
             f"{name} F1 (PrivacyGLUE)",
             f"{name.capitalize()} F1 of this layer alone, over all rows, with labels cut at the dot.",
-            count_matches_by_role,
+            count_right_predicted_gold_per_role,
             partial(_layer_f1, index=index, macro=name == "macro"),
         )
         for name in ("macro", "micro")
@@ -385,8 +396,8 @@ def _layer_measures(index: int) -> tuple[Measure, ...]:
 
 
 PARTS = {
-    "intent": {intent: _intent_measures(index) for index, intent in enumerate(INTENTS)},
-    "slot": {role: _role_measures(role) for role in ROLES},
+    "intent": {intent: _intent_f1_and_slot_measures(index) for index, intent in enumerate(INTENTS)},
+    "slot": {role: _role_recall_and_f1_measures(role) for role in ROLES},
     "layer": {layer: _layer_measures(index) for index, layer in enumerate(LAYERS)},
 }
 """Breakdowns: by gold intent (Table 6), by role (Figure 1), by layer (PrivacyGLUE's sub-tasks)."""
@@ -459,18 +470,22 @@ def _list_first_unexplained_span(references: Sequence[Span], explained: Collecti
 
 def _find_spans_together_covering(reference: Span, wrong_spans: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
     """Return the predictions that make up a reference together; none if fewer than two do."""
-    whole = _content_words(reference, tokens)
+    whole = _content_word_positions(reference, tokens)
     inside = [
         span
         for span in wrong_spans
-        if span.label == reference.label and (span_words := _content_words(span, tokens)) and span_words <= whole
+        if span.label == reference.label
+        and (span_words := _content_word_positions(span, tokens))
+        and span_words <= whole
     ]
     return (
-        inside if len(inside) > 1 and set().union(*(_content_words(span, tokens) for span in inside)) == whole else []
+        inside
+        if len(inside) > 1 and set().union(*(_content_word_positions(span, tokens) for span in inside)) == whole
+        else []
     )
 
 
-def _content_words(span: Span, tokens: Sequence[str]) -> set[int]:
+def _content_word_positions(span: Span, tokens: Sequence[str]) -> set[int]:
     """Return the places of a span's words that are neither punctuation nor stop words."""
     places = range(span.start, span.end)
     return {at for at in places if tokens[at].lower() not in STOP_WORDS and tokens[at].strip(string.punctuation)}

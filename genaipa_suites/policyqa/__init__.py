@@ -242,7 +242,7 @@ def find_answer_in_segment(answer: str, segment: str) -> FoundSpan:
         return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
     nearest = (
-        _find_stretch_nearest_to_words(squad_words(wanted), _comparable_words_with_spans(segment))
+        _find_stretch_with_fewest_word_edits(squad_words(wanted), _comparable_words_with_spans(segment))
         if squad_words(wanted)
         else None
     )
@@ -278,7 +278,7 @@ def _comparable_words_with_spans(segment: str) -> list[tuple[str, int, int]]:
     return [("".join(words), begin, end) for words, begin, end in folded if words]
 
 
-def _find_stretch_nearest_to_words(
+def _find_stretch_with_fewest_word_edits(
     answer_words: list[str], segment_words: list[tuple[str, int, int]]
 ) -> tuple[int, int] | None:
     """Return the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
@@ -566,6 +566,6 @@ class PolicyQA(Suite):
         error = _BY_RUNG.get(prediction["found"]) or classify_misplacement(prediction["span"], outcome.item.gold)
         return {error: 1} if error else {}
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return a fault, or the type of error; empty for a reference."""
         return outcome.parsed.fault or next(iter(self.errors(outcome)), "")

@@ -242,7 +242,7 @@ class PairCategory(IntEnum):
     NEITHER = 3
 
 
-def classify_agreement_by_example(first_is_right: Any, second_is_right: Any) -> list[PairCategory]:
+def most_frequent_agreement_of_each_example(first_is_right: Any, second_is_right: Any) -> list[PairCategory]:
     """Return the category of each example: the most frequent over all pairs of repetitions, ties to the one seen first.
 
     `first` and `second` say which examples are right, repetitions by examples (booleans); pairs are seen with the first
@@ -355,7 +355,7 @@ class PrivacyGLUE(Task):
         return self._part_suites_and_missing_reasons[0]
 
     @property
-    def missing_suites(self) -> dict[str, str]:
+    def missing_suite_reasons(self) -> dict[str, str]:
         """Name → remedy, of every suite that is left out because it lacks data or the probe."""
         return self._part_suites_and_missing_reasons[1]
 
@@ -415,7 +415,7 @@ class PrivacyGLUE(Task):
         notes = [note for part in self.parts.values() for note in part.notes]
         if self.plan.limit:
             notes.append(f"PrivacyGLUE: {self.plan.limit} items of each of its {len(self.parts)} suites")
-        notes += [f"PrivacyGLUE leaves out {name}: {remedy}" for name, remedy in self.missing_suites.items()]
+        notes += [f"PrivacyGLUE leaves out {name}: {remedy}" for name, remedy in self.missing_suite_reasons.items()]
         return tuple(notes)
 
     @property

@@ -50,13 +50,13 @@ from genaipa_suites.privacyqa.table import (
     SUBSET_FILE,
     SUBSET_QUESTIONS,
     PolicyQuestion,
-    Split,
+    QuestionsAndPolicies,
     choose_unanswerable_rule,
     count_annotators_without_sentence,
     describe_unanswerable_counts,
     normalize_question,
     policy_file_name,
-    read_categories,
+    read_categories_by_policy_and_question,
     read_table,
     unanswerable_measures,
 )
@@ -95,7 +95,7 @@ class _SubsetFile(msgspec.Struct):
     tests: list[_Test]
 
 
-def read_subset(files: DataFiles) -> Split:
+def read_legalbench_subset(files: DataFiles) -> QuestionsAndPolicies:
     """Read the questions and policies that are here; a DataError where evidence is not what its span says."""
     content = files.read_and_digest(SUBSET_FILE)
     path = files.find(SUBSET_FILE)
@@ -113,7 +113,7 @@ def read_subset(files: DataFiles) -> Split:
         questions.append(question)
     files.check_published_counts(SUBSET_FILE, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
     policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
-    return Split(questions, policies)
+    return QuestionsAndPolicies(questions, policies)
 
 
 class _Text:
@@ -177,8 +177,8 @@ def load_questions(files: DataFiles, split: str) -> Material:
     sets of sentences by their numbers (`references`), the ones the file says are relevant, the number of sentences,
     whether the question is unanswerable, and how many of the annotators marked nothing.
     """
-    table = read_subset(files) if split == SUBSET else read_table(files, split)
-    categories = read_categories(files, split)
+    table = read_legalbench_subset(files) if split == SUBSET else read_table(files, split)
+    categories = read_categories_by_policy_and_question(files, split)
     rule = RULES[choose_unanswerable_rule(table.questions, split)]
 
     def make_question_item(question: PolicyQuestion) -> Item:
@@ -256,7 +256,7 @@ def _make_f1_precision_recall_measures(
     )
 
 
-def _count_relevance_matches(outcome: Outcome) -> tuple[float, ...]:
+def _count_right_predicted_gold_by_relevance(outcome: Outcome) -> tuple[float, ...]:
     """Count (right, predicted, gold) of Relevant and of Irrelevant sentences; without a prediction gold alone."""
     gold, number = set(outcome.item.gold["relevant"]), outcome.item.gold["sentences"]
     if outcome.parsed.prediction is None or outcome.parsed.fault:
@@ -267,7 +267,7 @@ def _count_relevance_matches(outcome: Outcome) -> tuple[float, ...]:
 
 
 def _count_right_and_all_sentences(outcome: Outcome) -> tuple[float, float]:
-    counts = _count_relevance_matches(outcome)
+    counts = _count_right_predicted_gold_by_relevance(outcome)
     return counts[0] + counts[3], outcome.item.gold["sentences"]
 
 
@@ -296,7 +296,7 @@ _PAIRS = (
         "any_relevant_macro_f1",
         "Macro F1, pairs",
         f"Mean F1 of the two labels. {_ANY}",
-        _count_relevance_matches,
+        _count_right_predicted_gold_by_relevance,
         macro_f1,
     ),
     Measure(
@@ -523,7 +523,7 @@ class PrivacyQA(Suite):
         figures = {"f1_of_means": f1_of_means((p, r, 1)), "f1_mean": f1, "p": p, "r": r}
         return {f"leave_one_out_{name}": value for name, value in figures.items()}
 
-    def failure_reason(self, outcome: Outcome) -> str:
+    def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return a fault; a wrong answer or silence; else which of the evidence is missing or not evidence."""
         parsed, annotations = outcome.parsed, annotated_sentence_sets(outcome.item)
         if parsed.fault or parsed.prediction is None:

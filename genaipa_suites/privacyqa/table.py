@@ -128,7 +128,7 @@ class PolicyQuestion:
     relevant: list[int] = field(default_factory=list)
 
 
-class Split(NamedTuple):
+class QuestionsAndPolicies(NamedTuple):
     """A split: its questions, and policy → its sentences in order."""
 
     questions: list[PolicyQuestion]
@@ -164,7 +164,7 @@ def policy_name_from_id(document_id: str) -> str:
     return re.sub(r"\s*_\d+$", "", document_id.strip())
 
 
-def read_table(files: DataFiles, split: str) -> Split:
+def read_table(files: DataFiles, split: str) -> QuestionsAndPolicies:
     """Read the official table of a split, checked; a DataError names the line, and what is wrong with it.
 
     A published table has the published counts. In one of a user's own any number of policies, questions and annotators
@@ -177,14 +177,14 @@ def read_table(files: DataFiles, split: str) -> Split:
     reader = _TableReader(table_path, columns, own=path in files.own_files)
     for number, fields in lines:
         reader.add(_parse_row(table_path, number, fields, columns, "train" if split == "train" else "test"))
-    table = reader.make_split()
+    table = reader.make_questions_and_policies()
     rows = sum(len(question.rows) for question in reader.questions.values())
     counts = {"rows": rows, "policies": len(table.policies), "questions": len(table.questions)}
     files.check_published_counts(path, counts, COUNTS.get(split, counts))
     return table
 
 
-def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple[str, ...]]:
+def read_categories_by_policy_and_question(files: DataFiles, split: str) -> dict[tuple[str, str], tuple[str, ...]]:
     """Read the questions' categories, by (policy, id) and by (policy, question in lower case); empty without a file."""
     path = CATEGORIES.get(split, f"{split}_opp_annotations.csv")
     if files.find(path) is None:
@@ -292,7 +292,7 @@ class _TableReader:
             noun = "sentence" if segment != row.segment else "question"
             raise DataError(self.path, f"its {noun} differs from the earlier text with this id.", f"line {row.line}")
 
-    def make_split(self) -> Split:
+    def make_questions_and_policies(self) -> QuestionsAndPolicies:
         """Return questions and policies; a DataError where a question does not have all sentences of its policy."""
         if not self.questions:
             raise DataError(self.path, "has no rows.")
@@ -302,7 +302,7 @@ class _TableReader:
         }
         questions = [self._make_question(key, question, positions[key[0]]) for key, question in self.questions.items()]
         policies = {policy: [texts[number] for number in sorted(texts)] for policy, texts in self.segments.items()}
-        return Split(questions, policies)
+        return QuestionsAndPolicies(questions, policies)
 
     def _make_question(
         self, key: tuple[str, str], asked_question: _AskedQuestion, positions: dict[int, int]
@@ -386,7 +386,7 @@ def _says_unanswerable(outcome: Outcome) -> bool | None:
     return None if parsed.prediction is None or parsed.fault else not parsed.prediction
 
 
-def _count_unanswerable_matches(outcome: Outcome) -> tuple[float, float, float]:
+def _count_right_predicted_gold_unanswerable(outcome: Outcome) -> tuple[float, float, float]:
     gold, predicted = bool(outcome.item.gold["unanswerable"]), _says_unanswerable(outcome)
     return float(gold and predicted is True), float(predicted is True), float(gold)
 
@@ -405,15 +405,17 @@ def unanswerable_measures() -> tuple[Measure, ...]:
     """Return F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
     about = "Unanswerable is the positive class; an empty list predicts it."
     return (
-        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_unanswerable_matches, f1),
+        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_right_predicted_gold_unanswerable, f1),
         Measure(
             "silence_unanswerable_p",
             "P, silence",
             f"Precision; 0 if no question is predicted to be unanswerable. {about}",
-            _count_unanswerable_matches,
+            _count_right_predicted_gold_unanswerable,
             precision,
         ),
-        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_unanswerable_matches, recall),
+        Measure(
+            "silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_right_predicted_gold_unanswerable, recall
+        ),
         Measure(
             "silence_accuracy",
             "Accuracy, silence",

@@ -19,7 +19,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.overall import leaderboard_table as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.judged.estimate import estimate_averages
+from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.ranks import FEW_RANKED, correlate_ranks_with_interval
 from genaipa.words import format_count
@@ -47,20 +47,22 @@ def choose_card_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     boards_by_suite: dict[str, ScoredBoard] = {}
     for scored in sorted(boards, key=_board_sort_key):
         if not scored.board.plan.probe:
-            boards_by_suite.setdefault(scored.board.name, scored)
-    order = {scored.board.name: index for index, scored in reversed(list(enumerate(boards)))}
-    return sorted(boards_by_suite.values(), key=lambda scored: order[scored.board.name])
+            boards_by_suite.setdefault(scored.board.suite_name, scored)
+    order = {scored.board.suite_name: index for index, scored in reversed(list(enumerate(boards)))}
+    return sorted(boards_by_suite.values(), key=lambda scored: order[scored.board.suite_name])
 
 
 def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
     """Describe the systems that were asked other items of a suite than those in its column; empty without any."""
-    present = {(scored.board.name, system) for scored in chosen for system in plainest_asked_row_by_system(scored)}
+    present = {
+        (scored.board.suite_name, system) for scored in chosen for system in plainest_asked_row_by_system(scored)
+    }
     omitted: dict[str, list[str]] = {}
     for scored in boards:
         if scored.board.plan.probe or scored in chosen:
             continue
         names = [name for name, row in plainest_asked_row_by_system(scored).items() if row.kind == "system"]
-        if names_elsewhere := [name for name in names if (scored.board.name, name) not in present]:
+        if names_elsewhere := [name for name in names if (scored.board.suite_name, name) not in present]:
             omitted[scored.board.title] = names_elsewhere
     listing = "; ".join(f"{title} ({', '.join(names)})" for title, names in omitted.items())
     return f" Each column covers a single set of items, without these systems: {listing}." if listing else ""
@@ -85,22 +87,22 @@ def _plainness_sort_key(result: Result | None) -> tuple[int, int, str]:
     return result.plan.shots, result.plan.wording, result.asking_text
 
 
-def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[ScoredBoard]) -> Table:
+def make_card_table(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[ScoredBoard]) -> Table:
     """Make a row for each system, a column for each suite, M_all and spending; then floors, ceilings and people.
 
     `boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
     """
-    plain_rows = {scored.board.name: plainest_asked_row_by_system(scored) for scored in boards}
+    plain_rows = {scored.board.suite_name: plainest_asked_row_by_system(scored) for scored in boards}
     quality = _m_all_by_system(study)
     kinds = {name: row.kind for rows in plain_rows.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
     rows: list[dict[str, Any]] = []
     for system in dict.fromkeys([*systems, *quality]):
         row: dict[str, Any] = {"system": system, "kind": kinds.get(system, "system"), **quality.get(system, {})}
-        system_rows = [plain_rows[scored.board.name].get(system) for scored in boards]
+        system_rows = [plain_rows[scored.board.suite_name].get(system) for scored in boards]
         for scored, suite_row in zip(boards, system_rows, strict=True):
             if suite_row is not None and suite_row.counts is not None:
-                row |= percent_columns(suite_row.counts.estimate_measure(scored.measures[0]), scored.board.name)
+                row |= percent_columns(suite_row.counts.estimate_measure(scored.measures[0]), scored.board.suite_name)
         rows.append(
             row
             | _cost_and_reply_shares(
@@ -113,7 +115,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
         )
     rows += _floor_ceiling_and_people_rows(boards)
     spending_columns = [name for name in _SPENDING_COLUMNS if any(row.get(name, nan) >= 0 for row in rows)]
-    names = [scored.board.name for scored in boards]
+    names = [scored.board.suite_name for scored in boards]
     figure_names = [*names, *(["m_all"] if quality else [])]
     ends = [f"{name}_{end}" for name in figure_names for end in ("low", "high")]
     columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
@@ -129,7 +131,8 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
         "same items." + describe_omitted_systems(all_boards, boards),
         pd.DataFrame(rows),
         ["system", "kind", *figure_names, *spending_columns],
-        headings={scored.board.name: _suite_heading(scored) for scored in boards} | {"cost": "cost ($)"},
+        headings={scored.board.suite_name: _suite_title_with_sample_size(scored) for scored in boards}
+        | {"cost": "cost ($)"},
         formats={
             **dict.fromkeys((*figure_names, *ends), ".1f"),
             **dict.fromkeys(("cached", "unparsable", "faulty"), ".1%"),
@@ -139,7 +142,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
     )
 
 
-def _suite_heading(scored: ScoredBoard) -> str:
+def _suite_title_with_sample_size(scored: ScoredBoard) -> str:
     """Return the suite's title, and the number of items of a sample."""
     board = scored.board
     return f"{board.suite.title} ({len(board.suite.material.items):,} items)" if board.plan.limit else board.suite.title
@@ -189,20 +192,20 @@ def _floor_ceiling_and_people_rows(boards: Sequence[ScoredBoard]) -> list[dict[s
                 row.counts.estimate_measure(main).value for row in kind_rows if row.counts and row.counts.outcomes
             ]
             if figures:
-                values[scored.board.name] = 100 * max(figures)
+                values[scored.board.suite_name] = 100 * max(figures)
         if values:
             rows.append({"system": name, "kind": kind, **values})
     return rows
 
 
-def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
+def rank_correlations_with_m_all_table(card: Table, boards: Sequence[ScoredBoard]) -> Table:
     """Correlate the ranks of systems in each suite with those by M_all; empty where no system has both."""
     rows = []
     systems = card.data[card.data["kind"] == "system"]
     for scored in boards if "m_all" in systems else []:
-        ranked = systems[[scored.board.name, "m_all"]].dropna()
+        ranked = systems[[scored.board.suite_name, "m_all"]].dropna()
         if len(ranked):
-            rho, low, high = correlate_ranks_with_interval(ranked[scored.board.name], ranked["m_all"])
+            rho, low, high = correlate_ranks_with_interval(ranked[scored.board.suite_name], ranked["m_all"])
             row = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(ranked)}
             rows.append(
                 {**row, "rho": rho, "low": low, "high": high, "meaning": _describe_correlation(len(ranked), low, high)}
@@ -221,10 +224,10 @@ def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
     )
 
 
-def _describe_correlation(systems: int, low: float, high: float) -> str:
-    if systems < FEW_RANKED:
-        return f"says nothing: {format_count(systems, 'system')}"
-    return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"
+def _describe_correlation(system_count: int, interval_low: float, interval_high: float) -> str:
+    if system_count < FEW_RANKED:
+        return f"says nothing: {format_count(system_count, 'system')}"
+    return "systems rank alike" if interval_low > 0 else "systems rank in reverse" if interval_high < 0 else "undecided"
 
 
 BY_CATEGORY = "suites-by-category"
@@ -268,7 +271,7 @@ def _measure_values_by_item_category(
 ) -> dict[str, dict[str, Any]]:
     """Return category → the main measure over the items whose groups lead to it; empty where groups lead nowhere."""
     assert row.counts is not None, "a system that was asked has outcomes"
-    measure = scored.board.suite.group_measures[0]
+    measure = scored.board.suite.measures_for_item_groups[0]
     categories_by_item = {
         item.id: {
             code for groups in item.groups.values() for name in groups for code in question_categories.get(name, ())
@@ -309,7 +312,9 @@ def _m_all_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str,
     """Return M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    averages_by_policy = averages.average_policy_questions(estimate_averages(study.table).frame).dropna(subset="m_all")
+    averages_by_policy = averages.average_policy_questions(estimate_human_scores_with_judge(study.table).frame).dropna(
+        subset="m_all"
+    )
     return [
         {
             "category": category,

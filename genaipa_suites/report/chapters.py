@@ -21,7 +21,7 @@ from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.report import card, drawings, glue, tables
 from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
-from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
+from genaipa_suites.report.results import ScoredBoard, group_results_into_boards, read_results_and_problems
 from genaipa_suites.report.tables import MAIN, number_formats
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def _notable_sentences(results: Iterable[Result]) -> list[str]:
     """Return sentences on the suites' runs; none if everything was asked and could be read."""
-    sentences, asked_boards = [], make_boards(results)
+    sentences, asked_boards = [], group_results_into_boards(results)
     if samples := dict.fromkeys(board.suite.title for board in asked_boards if board.plan.split == SAMPLE):
         sentences.append(
             f"The items of a sample are made up, so scores on them say nothing about a system: {', '.join(samples)}."
@@ -80,15 +80,15 @@ _METHOD = (
 )
 
 
-def _make_chapters(study: Study, results: Sequence[Result], problems: list[str]) -> list[Chapter]:
+def _make_suite_chapters(study: Study, results: Sequence[Result], problems: list[str]) -> list[Chapter]:
     """Return the suites' chapters, the joint one first; what can't be worked out is added to the problems."""
-    scored_boards = [ScoredBoard(board) for board in make_boards(results)]
+    scored_boards = [ScoredBoard(board) for board in group_results_into_boards(results)]
     if not scored_boards:
         return []
     glue_chapter = glue.make_glue_chapter(study.sources, scored_boards)
     marks = style.assign_system_markers(_list_systems(scored_boards, study))
     suites_boards = [
-        list(suite_boards) for _, suite_boards in groupby(scored_boards, key=lambda scored: scored.board.name)
+        list(suite_boards) for _, suite_boards in groupby(scored_boards, key=lambda scored: scored.board.suite_name)
     ]
     joint = _make_chapter_across_suites(study, scored_boards, marks)
     chapters = [
@@ -108,7 +108,7 @@ def _make_chapter_across_suites(
     has_scores = bool(study.table["counted"].any()) if len(study.table) else False
     if not side_by_side or (len(side_by_side) < 2 and not has_scores):  # noqa: PLR2004
         return None
-    card_table, absent = card.make_card(study, side_by_side, scored_boards), []
+    card_table, absent = card.make_card_table(study, side_by_side, scored_boards), []
     try:
         categories = [card.category_table(study, side_by_side)]
     except GenaipaError as error:
@@ -117,7 +117,7 @@ def _make_chapter_across_suites(
         "suites",
         "All suites",
         "The scores of all suites side by side, together with people's scores of answers if there are any.",
-        nonempty_tables(card_table, card.rank_correlations(card_table, side_by_side), *categories),
+        nonempty_tables(card_table, card.rank_correlations_with_m_all_table(card_table, side_by_side), *categories),
         nonempty_figures(
             drawings.score_figure(side_by_side, "suites-scores", "Scores by suite", marks),
             *(card.category_figure(categories_table, marks) for categories_table in categories),
@@ -131,28 +131,28 @@ def _list_systems(scored_boards: Sequence[ScoredBoard], study: Study) -> list[st
     """List every system of a figure: the procedure's as its figures have them, then the suites'."""
     ordered_systems = list(map(str, style.distinct_values(study.table["system"]))) if len(study.table) else []
     asked_systems = [name for scored in scored_boards for row in scored.system_rows for name in (row.system, row.label)]
-    references = [row.system for scored in scored_boards for row in scored.reference_rows]
+    references = [row.system for scored in scored_boards for row in scored.computed_floor_and_ceiling_rows]
     return list(dict.fromkeys([*ordered_systems, *asked_systems, *references]))
 
 
 def _make_suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *, alone: bool) -> Chapter:
     """Return the chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
-    suite, name = suite_boards[0].board.suite, suite_boards[0].board.name
+    suite, name = suite_boards[0].board.suite, suite_boards[0].board.suite_name
     suite_tables: list[Table] = []
     figures = [drawings.paired_measures_by_system_figure(scored, marks) for scored in suite_boards]
     if alone and not any(figures):
         figures = [drawings.score_figure(suite_boards, f"{name}-scores", f"{suite.title}: scores", marks)]
     for scored in suite_boards:
-        suite_tables += [tables.main_table(scored), tables.further_measures_table(scored)]
+        suite_tables += [tables.main_scores_table(scored), tables.further_measures_table(scored)]
         suite_tables += [tables.measure_definitions_table(suite_boards)] if scored is suite_boards[0] else []
         suite_tables.append(
             tables.differences_table(scored, tables.choose_pairs_of_systems(scored.system_rows), scored.measures[:MAIN])
         )
-        suite_tables.append(tables.wordings_table(scored))
+        suite_tables.append(tables.scores_by_wording_table(scored))
         if not scored.board.plan.probe:
             breakdown_tables, breakdown_figures = _make_breakdown_tables_and_figures(scored, marks)
             suite_tables, figures = [*suite_tables, *breakdown_tables], [*figures, *breakdown_figures]
-    suite_tables += [tables.memory_table(suite_boards), tables.probe_gaps_table(suite_boards)]
+    suite_tables += [tables.memorized_and_other_clusters_table(suite_boards), tables.probe_gaps_table(suite_boards)]
     return Chapter(
         f"suite-{name}",
         suite.title,
@@ -172,16 +172,16 @@ def _make_breakdown_tables_and_figures(
 ) -> tuple[list[Table], list[Figure | None]]:
     """Return the tables and figures of a board by groups, parts and types of errors."""
     names = tables.list_groupings(scored)
-    groups = [tables.group_table(scored, grouping) for grouping in names]
+    groups = [tables.measures_by_item_group_table(scored, grouping) for grouping in names]
     figures = [
         drawings.ordered_groups_figure(scored, grouping, breakdown, marks)
         if drawings.has_numbered_groups(breakdown)
         else drawings.paired_measures_by_group_figure(scored, grouping, breakdown, marks)
         for grouping, breakdown in zip(names, groups, strict=True)
     ]
-    parts = [tables.part_table(scored, breakdown) for breakdown in scored.board.suite.parts]
-    errors = tables.errors_table(scored)
-    return [*groups, *parts, errors], [*figures, drawings.error_figure(errors, scored)]
+    parts = [tables.measures_by_item_part_table(scored, breakdown) for breakdown in scored.board.suite.parts]
+    errors = tables.error_kinds_table(scored)
+    return [*groups, *parts, errors], [*figures, drawings.error_kinds_figure(errors, scored)]
 
 
 class SuiteResults:
@@ -191,7 +191,7 @@ class SuiteResults:
 
     def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None:
         self.sources = sources
-        self.results, self.problems = read_results(workspace, sources)
+        self.results, self.problems = read_results_and_problems(workspace, sources)
 
     @property
     def notable(self) -> list[str]:
@@ -201,35 +201,35 @@ class SuiteResults:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """The suites with their numbers of items; empty if none was asked."""
-        sizes = {board.title: len(board.suite.material.items) for board in make_boards(self.results)}
+        sizes = {board.title: len(board.suite.material.items) for board in group_results_into_boards(self.results)}
         suite_texts = "; ".join(f"{title} ({number:,} items)" for title, number in sizes.items())
         return [("Suites", suite_texts)] if sizes else []
 
     def chapters(self, study: Study) -> list[Chapter]:
         """Return a chapter for each suite, and chapters that join several."""
-        return _make_chapters(study, self.results, self.problems)
+        return _make_suite_chapters(study, self.results, self.problems)
 
     def leaderboard(self, study: Study) -> Table | None:
         """Return the card of the suites; None if none was asked."""
-        scored_boards = [ScoredBoard(board) for board in make_boards(self.results)]
+        scored_boards = [ScoredBoard(board) for board in group_results_into_boards(self.results)]
         chosen = card.choose_card_boards(scored_boards)
-        return card.make_card(study, chosen, scored_boards) if chosen else None
+        return card.make_card_table(study, chosen, scored_boards) if chosen else None
 
     @classmethod
     def compare_systems(cls, workspace: Workspace, first: str, second: str) -> ResultsComparison:
         """Compare two sides on the items that both were asked; of each suite the main measures first."""
-        table, problems = tabulate_suite_differences_and_problems(first, second, workspace)
+        table, problems = tabulate_first_minus_second_and_problems(first, second, workspace)
         main = replace(table, data=table.data.groupby("suite", sort=False).head(MAIN)) if table else table
         return ResultsComparison(table, main, problems)
 
 
-def tabulate_suite_differences_and_problems(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
+def tabulate_first_minus_second_and_problems(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
     """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
 
     The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
     """
     sides = [find_sources_by_name(workspace, name) for name in (first, second)]
-    readings = [read_results(workspace, sources) for sources in sides]
+    readings = [read_results_and_problems(workspace, sources) for sources in sides]
     first_results, second_results = (
         _plainest_result_by_suite_and_split(name, side_results)
         for name, (side_results, _) in zip((first, second), readings, strict=True)
@@ -293,7 +293,7 @@ def _difference_rows_and_units(first: Result, second: Result) -> tuple[list[dict
     )
     rows = []
     for measure in first.suite.measures:
-        difference = first_counts.estimate_difference(second_counts, measure)
+        difference = first_counts.estimate_excess_over(second_counts, measure)
         if difference.items:
             means = {"a": 100 * difference.means[0], "b": 100 * difference.means[1]}
             asking_texts = {"how_a": first.asking_text, "how_b": second.asking_text}

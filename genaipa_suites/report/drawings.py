@@ -76,7 +76,7 @@ def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
     """Return the rows of a panel: the systems, and of the references the best floor, the ceiling and people."""
     main = scored.measures[0]
     rows = []
-    for row in (*scored.system_rows, *scored.reference_rows, *scored.human_rows):
+    for row in (*scored.system_rows, *scored.computed_floor_and_ceiling_rows, *scored.human_rows):
         if row.kind == "ceiling" and row is not scored.ceiling:
             continue
         if row.counts is not None:
@@ -98,12 +98,12 @@ def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
 def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     boards = list(dict.fromkeys(data["board"]))
     down, across = style.panel_rows_and_columns(len(boards), _ACROSS)
-    systems = [list(rows["system"]) for rows in (_select_points(data, board) for board in boards)]
+    systems = [list(rows["system"]) for rows in (_select_system_and_baseline_rows(data, board) for board in boards)]
     max_systems = max(map(len, systems))
     canvas = style.make_canvas(style.WIDTH, down * (_ROW * max_systems + 0.75) + 0.35)
     panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     for axes, board in zip(panels.flat, boards, strict=False):
-        rows = _select_points(data, board)
+        rows = _select_system_and_baseline_rows(data, board)
         axes.set_title(style.shorten_drawn_name(board, 42 if across > 1 else 80), fontsize=style.SMALL)
         for row in data[(data["board"] == board) & data["kind"].isin(list(_LINES))].to_dict("records"):
             axes.axvline(row["value"], linewidth=0.9, zorder=1, **_LINES[str(row["kind"])])
@@ -135,7 +135,7 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     return canvas
 
 
-def _select_points(data: pd.DataFrame, board: str) -> pd.DataFrame:
+def _select_system_and_baseline_rows(data: pd.DataFrame, board: str) -> pd.DataFrame:
     return data[(data["board"] == board) & data["kind"].isin(["system", "baseline"])]
 
 
@@ -190,7 +190,7 @@ def _wrap_group_name(name: str) -> str:
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
 
 
-def error_figure(numbers: Table, scored: ScoredBoard) -> Figure | None:
+def error_kinds_figure(numbers: Table, scored: ScoredBoard) -> Figure | None:
     """Draw the types of errors of each system, stacked, of their table; None if there is none."""
     kinds = [kind for kind in scored.board.suite.error_kinds if len(numbers.data) and numbers.data[kind].any()]
     if not kinds:
@@ -198,10 +198,10 @@ def error_figure(numbers: Table, scored: ScoredBoard) -> Figure | None:
     about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
     about = f"{about} {scored.board.suite.about_errors}".strip()
     colours = {kind: index for index, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
-    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_errors(numbers.data, colours))
+    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_error_kinds(numbers.data, colours))
 
 
-def _draw_errors(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
+def _draw_error_kinds(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
     """Draw a bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
     canvas = style.make_canvas(style.WIDTH, 1.1 + 0.28 * len(data))
     axes = canvas.subplots()
@@ -268,7 +268,7 @@ def paired_measures_by_system_figure(scored: ScoredBoard, marks: Marks) -> Figur
         f"intervals. {' '.join(f'{measure.heading.capitalize()}: {measure.definition}' for measure in measures)} "
         f"{scored.units.population_note}"
     )
-    title = _title_highest_and_lowest(numbers.data, measures, scored.units.clusters)
+    title = _describe_highest_and_lowest_system(numbers.data, measures, scored.units.clusters)
     return Figure(
         numbers.name, title, about, numbers, lambda: _draw_paired_measures_by_system(numbers.data, measures, marks)
     )
@@ -304,7 +304,7 @@ def _paired_measures(scored: ScoredBoard) -> list[Measure]:
     return [measure for name in names for measure in scored.measures if measure.name == name]
 
 
-def _title_highest_and_lowest(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
+def _describe_highest_and_lowest_system(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
     """Name the systems that are highest and lowest in the second measure; one system alone in both."""
     first, second = measures
     rows = data[data["kind"] == "system"] if (data["kind"] == "system").any() else data
@@ -335,8 +335,8 @@ def _describe_worst_group(data: pd.DataFrame, measure: Measure, grouping: str, b
     return f"{worst['system']} {measure.heading} most in {worst['group']} ({_format_percent(worst[measure.name])})"
 
 
-def _format_percent(value: float) -> str:
-    return f"{value:.0f} %"
+def _format_percent(percentage: float) -> str:
+    return f"{percentage:.0f} %"
 
 
 def _draw_paired_measures_by_system(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:

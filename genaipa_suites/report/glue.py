@@ -28,13 +28,13 @@ from genaipa_suites.privacyglue import (
     PrivacyGLUE,
     Spread,
     category_shares,
-    classify_agreement_by_example,
     compare_systems_in_row,
     compute_means,
+    most_frequent_agreement_of_each_example,
     published_encoders,
     significance_stars,
 )
-from genaipa_suites.report.glue_views import GLUE, GlueStanding, GlueView, collect_views
+from genaipa_suites.report.glue_views import GLUE, GlueStanding, GlueView, collect_glue_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,7 +60,7 @@ def make_glue_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredB
     tables: list[Table] = []
     first: list[str] = []
     figures: list[Figure | None] = []
-    for view in collect_views(sources, scored_boards):
+    for view in collect_glue_views(sources, scored_boards):
         compared = classify_examples_of_system_pairs(view)
         agreement = agreement_table(compared, view)
         fourteen = glue_rows_table(view)
@@ -72,7 +72,7 @@ def make_glue_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredB
             agreement,
             disputed_examples_table(compared, view),
         ]
-        figures.append(_agreement_figure(agreement))
+        figures.append(_disagreement_figure(agreement))
     if not nonempty_tables(*tables):
         return None
     return Chapter(
@@ -87,7 +87,7 @@ def make_glue_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredB
     )
 
 
-def _agreement_figure(agreement: Table) -> Figure | None:
+def _disagreement_figure(agreement: Table) -> Figure | None:
     """Draw the examples that only one of two systems has right, by task."""
     if not agreement:
         return None
@@ -99,10 +99,10 @@ def _agreement_figure(agreement: Table) -> Figure | None:
         "Per cent of a task's examples that only the first system gets right (bars to the right), and that only "
         f"the second gets right (bars to the left). Examples that both or neither get right are left out.{first}"
     )
-    return Figure(agreement.name, agreement.title, about, agreement, lambda: _draw_agreement(agreement))
+    return Figure(agreement.name, agreement.title, about, agreement, lambda: _draw_disagreement(agreement))
 
 
-def _draw_agreement(agreement: Table) -> Canvas:
+def _draw_disagreement(agreement: Table) -> Canvas:
     data = agreement.data
     pairs = list(dict.fromkeys(zip(data["a"], data["b"], strict=True)))[:_PANELS]
     tasks = list(dict.fromkeys(data["task"]))
@@ -165,7 +165,7 @@ def glue_rows_table(view: GlueView) -> Table:
         spreads = {standing.system: standing.spreads[row] for standing in standings if row in standing.spreads}
         if not spreads:
             continue
-        line: dict[str, Any] = {"task": _task_titles()[row.task], "metric": METRICS[row.metric]}
+        line: dict[str, Any] = {"task": _glue_task_titles()[row.task], "metric": METRICS[row.metric]}
         line |= {system: _format_mean_and_deviation(standing) for system, standing in spreads.items()}
         for system, standing in spreads.items():
             line |= {
@@ -175,11 +175,15 @@ def glue_rows_table(view: GlueView) -> Table:
             }
             line[f"{system}_repetitions"] = standing.number
         for encoder in published_encoders() if view.is_whole_published_test_split else ():
-            line[_paper_name(encoder.system)] = f"{encoder.values[row.name]:.1f} ± {encoder.deviations[row.name]:.1f}"
+            line[_add_paper_suffix(encoder.system)] = (
+                f"{encoder.values[row.name]:.1f} ± {encoder.deviations[row.name]:.1f}"
+            )
         lines.append(line)
     names = [standing.system for standing in standings]
     published = (
-        [_paper_name(encoder.system) for encoder in published_encoders()] if view.is_whole_published_test_split else []
+        [_add_paper_suffix(encoder.system) for encoder in published_encoders()]
+        if view.is_whole_published_test_split
+        else []
     )
     aside = [f"{name}_{statistic}" for name in names for statistic in ("mean", "sd", "sample_sd", "repetitions")]
     return make_table(
@@ -198,11 +202,11 @@ def glue_rows_table(view: GlueView) -> Table:
     )
 
 
-def _task_titles() -> dict[str, str]:
+def _glue_task_titles() -> dict[str, str]:
     return {task.name: task.title for task in TASKS}
 
 
-def _paper_name(system: str) -> str:
+def _add_paper_suffix(system: str) -> str:
     return f"{system} (paper)"
 
 
@@ -231,11 +235,15 @@ def _describe_extra_columns(view: GlueView) -> str:
 def means_table(view: GlueView) -> Table:
     """Return the three means of each system over the rows that it has, and of the paper's encoders over the same."""
     lines: list[dict[str, Any]] = []
-    for row_set in dict.fromkeys(standing.means.rows for standing in view.standings):
+    for row_set in dict.fromkeys(standing.means_without_tagging_tasks.rows for standing in view.standings):
         if not row_set:
             continue
         for standing in (*view.standings, *view.references):
-            if (standing.means.rows == row_set) if standing in view.standings else {*row_set} <= {*standing.samples}:
+            if (
+                (standing.means_without_tagging_tasks.rows == row_set)
+                if standing in view.standings
+                else {*row_set} <= {*standing.samples}
+            ):
                 chosen = {row: standing.spreads[row] for row in row_set}
                 figures = compute_means({row: row_spread.mean for row, row_spread in chosen.items()})
                 spreads = compute_means({row: row_spread.population for row, row_spread in chosen.items()})
@@ -244,7 +252,7 @@ def means_table(view: GlueView) -> Table:
         for encoder in published_encoders() if view.is_whole_published_test_split else ():
             deviations = compute_means({row: encoder.deviations[row.name] for row in row_set})
             lines.append(
-                _means_row(_paper_name(encoder.system), "published", encoder.compute_means(row_set), deviations)
+                _means_row(_add_paper_suffix(encoder.system), "published", encoder.compute_means(row_set), deviations)
             )
     spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
     return make_table(
@@ -280,7 +288,7 @@ def _describe_glue_rows(glue_rows: Iterable[GlueRow]) -> str:
     for row in glue_rows:
         metrics.setdefault(row.task, []).append(METRICS[row.metric])
     return ", ".join(
-        _task_titles()[task] + (f" ({names[0]})" if len(names) == 1 else "") for task, names in metrics.items()
+        _glue_task_titles()[task] + (f" ({names[0]})" if len(names) == 1 else "") for task, names in metrics.items()
     )
 
 
@@ -311,7 +319,7 @@ def significance_table(view: GlueView) -> Table:
                 "stars": significance_stars(comparisons),
                 "meaning": f"says nothing: {reason}"
                 if reason
-                else _describe_significance(hardest.smallest, significance_stars(comparisons)),
+                else _describe_significance_verdict(hardest.smallest, significance_stars(comparisons)),
             }
         )
     return make_table(
@@ -329,7 +337,7 @@ def significance_table(view: GlueView) -> Table:
     )
 
 
-def _describe_significance(smallest_p: float, stars: str) -> str:
+def _describe_significance_verdict(smallest_p: float, stars: str) -> str:
     if smallest_p > 0.05:  # noqa: PLR2004 - the paper's first level
         return "undecided: too few repetitions for any level"
     return "beats every other system" if stars else "undecided"
@@ -354,7 +362,7 @@ def classify_examples_of_system_pairs(
                         second,
                         task,
                         keys,
-                        classify_agreement_by_example(
+                        most_frequent_agreement_of_each_example(
                             first_examples.right_by_repetition(keys), second_examples.right_by_repetition(keys)
                         ),
                     )

@@ -77,7 +77,7 @@ class GlueStanding:
         return {row: compute_spread([100 * figure for figure in figures]) for row, figures in self.samples.items()}
 
     @property
-    def means(self) -> Means:
+    def means_without_tagging_tasks(self) -> Means:
         """The means over its rows that are the paper's measures, in percent.
 
         A tagger's are not: words are scored here, and the word pieces of encoders there.
@@ -133,7 +133,7 @@ class GlueView:
         return "-".join(filter(None, (GLUE, self.split, own_part, str(self.limit or ""))))
 
 
-def collect_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[GlueView]:
+def collect_glue_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[GlueView]:
     """Return the views that are asked for by a run of all tasks, the whole test split first."""
     view_keys: dict[tuple[str, int | None, bool], None] = {}
     boards = [scored.board for scored in scored_boards if not scored.board.plan.probe]
@@ -168,12 +168,12 @@ def _choose_boards_of_glue_suites(
     fitting = [
         scored for scored in scored_boards if (scored.board.plan.split, scored.board.plan.limit) == (split, limit)
     ]
-    fitting = [scored for scored in fitting if scored.board.name in suites and not scored.board.plan.probe]
+    fitting = [scored for scored in fitting if scored.board.suite_name in suites and not scored.board.plan.probe]
     for scored in sorted(
         fitting, key=lambda scored: (has_own_files and not scored.board.has_own_files, -len(scored.board.results))
     ):
         if has_own_files or not scored.board.has_own_files:
-            choice = chosen.setdefault(scored.board.name, scored)
+            choice = chosen.setdefault(scored.board.suite_name, scored)
             if choice is not scored and choice.board.has_own_files == scored.board.has_own_files:
                 scored.problems.append(
                     f"{scored.board.title}: this sample is not in PrivacyGLUE's tables, which use another sample."
@@ -210,7 +210,7 @@ def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
         key=lambda standing: (
             standing.kind != "system",
             -len(standing.samples),
-            -standing.means.arithmetic,
+            -standing.means_without_tagging_tasks.arithmetic,
             standing.system,
         ),
     )
@@ -264,7 +264,7 @@ def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[Glue
             counted = [row for row in scored.rows if row.kind == kind and row.counts is not None]
             # Of several ceilings that one which any system could reach: not PolicyIE's gold intents of every row.
             rows = [row for row in counted if kind != "ceiling" or row is scored.ceiling]
-            for task in (scored_row for scored_row in TASKS if scored_row.suite == scored.board.name):
+            for task in (scored_row for scored_row in TASKS if scored_row.suite == scored.board.suite_name):
                 for row, measure in zip(task.rows, task.measures, strict=True):
                     if rows and measure in measures:
                         values = [

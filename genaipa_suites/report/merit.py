@@ -134,7 +134,7 @@ class OutcomeCounts:
         )
         return MeasureEstimate(*figure, *self._count_items_and_clusters(chosen))
 
-    def estimate_difference(self, other: OutcomeCounts, measure: Measure) -> MeasureEstimate:
+    def estimate_excess_over(self, other: OutcomeCounts, measure: Measure) -> MeasureEstimate:
         """Return this figure minus the other's on the items that both have; the same policies are left out of both."""
         shared = {*self.ids} & {*other.ids}
         own_shared, other_shared = (

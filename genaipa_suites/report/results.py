@@ -81,7 +81,7 @@ class Result:
         return Counter({**dict.fromkeys(FAULTS, 0), **counts, _MISSING: self.missing})
 
     @property
-    def share_with_form_in_words(self) -> float:
+    def share_asked_for_json_without_schema(self) -> float:
         """The share of outcomes whose form was asked for in words instead of a schema; NaN if none had a form."""
         forms = [outcome.reply_form for outcome in self.outcomes if outcome.reply_form]
         return forms.count(IN_WORDS) / len(forms) if forms else float("nan")
@@ -146,7 +146,7 @@ class Board:
         return self.results[0].suite
 
     @property
-    def name(self) -> str:
+    def suite_name(self) -> str:
         """The suite's name."""
         return self.results[0].name
 
@@ -175,10 +175,10 @@ class Board:
         limit = str(self.plan.limit) if self.plan.limit else ""
         own_part = "own" if self.has_own_files else ""
         number_part = f"items-{self.number}" if self.number > 1 else ""
-        return "-".join(filter(None, (self.name, self.plan.split, own_part, limit, self.plan.probe, number_part)))
+        return "-".join(filter(None, (self.suite_name, self.plan.split, own_part, limit, self.plan.probe, number_part)))
 
 
-def make_boards(results: Iterable[Result]) -> list[Board]:
+def group_results_into_boards(results: Iterable[Result]) -> list[Board]:
     """Group results by the items that they are of: suites in their order, without a probe first, whole splits first."""
     results_by_items: defaultdict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for result in results:
@@ -186,8 +186,8 @@ def make_boards(results: Iterable[Result]) -> list[Board]:
     order = list(SUITES)
 
     def sort_key(board: Board) -> tuple[int, str, str, int, str]:
-        suite_index = order.index(board.name) if board.name in order else len(order)
-        return suite_index, board.name, board.plan.probe, -len(board.suite.material.items), board.plan.split
+        suite_index = order.index(board.suite_name) if board.suite_name in order else len(order)
+        return suite_index, board.suite_name, board.plan.probe, -len(board.suite.material.items), board.plan.split
 
     unnumbered = (
         Board(tuple(sorted(board_results, key=lambda result: (bool(result.baseline_kind), result.system))))
@@ -201,7 +201,7 @@ def make_boards(results: Iterable[Result]) -> list[Board]:
     return numbered
 
 
-def read_results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
+def read_results_and_problems(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
     """Read the results of the runs of suites among these, and sentences on what can't be read; skip other runs."""
     results_by_key: dict[tuple[object, ...], Result] = {}
     problems: list[str] = []
@@ -209,7 +209,7 @@ def read_results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[
         if source.manifest.spec.kind != KIND:
             continue
         try:
-            for result in _read_run(workspace, source, problems):
+            for result in _read_results_of_run(workspace, source, problems):
                 key = (result.system, result.name, result.plan, result.sampling, result.items)
                 results_by_key[key] = _join_results(results_by_key[key], result) if key in results_by_key else result
         except GenaipaError as error:
@@ -229,7 +229,7 @@ def _drop_unfinished_repetitions(result: Result) -> Result:
     return replace(result, outcomes=whole_outcomes, unfinished=len(result.outcomes) - len(whole_outcomes))
 
 
-def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
+def _read_results_of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
     """Return the results of one run: one for each of its systems and suites."""
     spec = source.manifest.spec
     parts = suites_of_task(make_task(spec, workspace, source.folder))
@@ -379,7 +379,7 @@ class ScoredBoard:
         )
 
     @cached_property
-    def reference_rows(self) -> list[Row]:
+    def computed_floor_and_ceiling_rows(self) -> list[Row]:
         """The suite's floors and ceilings on the same items, computed now unless a run asked them."""
         complete = {result.system for result in self.board.results if not result.missing}
         missing = [
@@ -405,7 +405,11 @@ class ScoredBoard:
     @property
     def ceiling(self) -> Row | None:
         """The ceiling for a system that is shown what every system is shown, of several."""
-        ceilings = [row for row in (*self.system_rows, *self.reference_rows) if row.kind == "ceiling" and row.counts]
+        ceilings = [
+            row
+            for row in (*self.system_rows, *self.computed_floor_and_ceiling_rows)
+            if row.kind == "ceiling" and row.counts
+        ]
         return next((row for row in ceilings if row.system == f"{PREFIX}ceiling"), ceilings[0] if ceilings else None)
 
     @cached_property
@@ -449,4 +453,9 @@ class ScoredBoard:
     @property
     def rows(self) -> list[Row]:
         """Every row, in the order in which tables have them."""
-        return [*self.system_rows, *self.reference_rows, *self.human_rows, *self.published_rows_of_whole_split]
+        return [
+            *self.system_rows,
+            *self.computed_floor_and_ceiling_rows,
+            *self.human_rows,
+            *self.published_rows_of_whole_split,
+        ]

@@ -59,7 +59,7 @@ def percent_columns(estimate: MeasureEstimate, column_name: str) -> dict[str, fl
     return {column: 100 * value for column, value in {column_name: estimate.value, **ends}.items()}
 
 
-def main_table(scored: ScoredBoard) -> Table:
+def main_scores_table(scored: ScoredBoard) -> Table:
     """Return the figures of every row of a board, with faults and what was spent."""
     rows = [_table_row_values(row, scored) for row in scored.rows]
     names = [measure.name for measure in scored.measures]
@@ -142,7 +142,11 @@ def _table_row_values(row: Row, scored: ScoredBoard) -> dict[str, Any]:
         figures |= {"items": len({*row.counts.ids}), "policies": scored.units.policies}
     if row.result is not None:
         result = row.result
-        figures |= {**result.faults, "repetitions": result.repetitions, "in_words": result.share_with_form_in_words}
+        figures |= {
+            **result.faults,
+            "repetitions": result.repetitions,
+            "in_words": result.share_asked_for_json_without_schema,
+        }
         figures |= {
             "in_prose": result.share_with_json_in_prose,
             "strict": 100 * result.value_counting_prose_as_unparsable(scored.measures[0]),
@@ -161,7 +165,7 @@ def measure_definitions_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     ]
     board = scored_boards[0].board
     return make_table(
-        f"{board.name}-measures",
+        f"{board.suite_name}-measures",
         f"What the columns of {board.suite.title} mean",
         "`measure` is the column's name in CSV and JSON. Each measure scores a faulty reply 0. The suite's "
         f"prompts and scorer have version {board.suite.version}.",
@@ -201,7 +205,7 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
             merit = (
                 MeasureEstimate()
                 if not len(first.counts.ids)
-                else first.counts.estimate_difference(second.counts, measure)
+                else first.counts.estimate_excess_over(second.counts, measure)
             )
             rows.append({"a": first.label, "b": second.label, **difference_columns(merit, measure)})
     return make_table(
@@ -221,7 +225,7 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
 def difference_columns(estimate: MeasureEstimate, measure: Measure) -> dict[str, Any]:
     """Return the columns of a difference between two sides, but for their names."""
     columns = {"measure": measure.heading, "name": measure.name, "items": estimate.items, "policies": estimate.policies}
-    return {**columns, **percent_columns(estimate, "difference"), "meaning": _describe_difference(estimate)}
+    return {**columns, **percent_columns(estimate, "difference"), "meaning": _say_which_side_is_higher(estimate)}
 
 
 def difference_headings(clusters: str) -> dict[str, str]:
@@ -230,7 +234,7 @@ def difference_headings(clusters: str) -> dict[str, str]:
     return {"a": "A", "b": "B", "policies": clusters, **ends}
 
 
-def _describe_difference(estimate: MeasureEstimate) -> str:
+def _say_which_side_is_higher(estimate: MeasureEstimate) -> str:
     """Name the higher side of a difference; empty where there is no interval."""
     if estimate.low > 0:
         return "A is higher"
@@ -270,9 +274,9 @@ def breakdown_table_name(scored: ScoredBoard, breakdown: str) -> str:
     return f"{scored.board.table_name_prefix}-by-{re.sub(r'[^a-z0-9]+', '-', breakdown.lower())}"
 
 
-def group_table(scored: ScoredBoard, grouping: str) -> Table:
+def measures_by_item_group_table(scored: ScoredBoard, grouping: str) -> Table:
     """Return the main measures of every system in each group of items."""
-    items, measures = scored.board.suite.material.items, scored.board.suite.group_measures
+    items, measures = scored.board.suite.material.items, scored.board.suite.measures_for_item_groups
     sizes: Counter[str] = Counter()
     for item in items:
         sizes.update(item.groups.get(grouping, ()))
@@ -282,7 +286,7 @@ def group_table(scored: ScoredBoard, grouping: str) -> Table:
     return _breakdown_table(scored, grouping, parts, "An item may be in several groups.", counted)
 
 
-def part_table(scored: ScoredBoard, breakdown: str) -> Table:
+def measures_by_item_part_table(scored: ScoredBoard, breakdown: str) -> Table:
     """Return the measures of parts of items, such as spans of one kind, for every system."""
     parts = [(group, measures, None) for group, measures in scored.board.suite.parts[breakdown].items()]
     measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
@@ -303,7 +307,7 @@ def _breakdown_table(
     """
     rows: list[dict[str, Any]] = []
     for group, measures, ids in parts:
-        for row in (*scored.system_rows, *scored.reference_rows):
+        for row in (*scored.system_rows, *scored.computed_floor_and_ceiling_rows):
             assert row.counts is not None, "a system and a floor have outcomes"
             chosen = None if ids is None else np.array([item_id in ids for item_id in row.counts.ids], bool)
             merits = {measure.name: row.counts.estimate_measure(measure, chosen) for measure in measures}
@@ -343,7 +347,7 @@ def _published_rows_of_group(scored: ScoredBoard, breakdown: str, group: str) ->
     ]
 
 
-def errors_table(scored: ScoredBoard) -> Table:
+def error_kinds_table(scored: ScoredBoard) -> Table:
     """Count the types of errors of every system that a run asked; empty where the suite tells none apart."""
     suite, rows = scored.board.suite, []
     for row in scored.system_rows if suite.error_kinds else []:
@@ -363,7 +367,7 @@ def errors_table(scored: ScoredBoard) -> Table:
     )
 
 
-def wordings_table(scored: ScoredBoard) -> Table:
+def scores_by_wording_table(scored: ScoredBoard) -> Table:
     """Return the main measure of each system in each wording, and its spread; empty where none was asked in several."""
     rows_by_system: defaultdict[tuple[str, object, object], dict[int, Row]] = defaultdict(dict)
     for row in scored.system_rows:
@@ -413,7 +417,7 @@ def probe_gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     probes = dict.fromkeys(row["probe"] for row in rows)
     board = scored_boards[0].board
     return make_table(
-        f"{board.name}-gaps",
+        f"{board.suite_name}-gaps",
         f"{board.suite.title}: gaps under probes",
         "Percentages on the items that were asked both without and with the probe, and their difference in "
         f"percentage points, with the same {scored_boards[0].units.clusters} drawn for both. "
@@ -426,7 +430,7 @@ def probe_gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     )
 
 
-def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
+def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     """Return the figure that memory may move, for what each system knows by heart, and for all else.
 
     Known is a cluster about which at least half of the replies without the text are right.
@@ -443,9 +447,9 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     )
     for scored in scored_boards:
         for row in scored.system_rows if measure and scored.board.plan.probe == NO_CONTEXT else ():
-            plain = _find_row_without_probe(row, _boards_without_probe(scored, scored_boards))
+            plain = _find_board_and_row_without_probe(row, _boards_without_probe(scored, scored_boards))
             if plain is not None and plain[1].counts and row.counts and measure:
-                known_clusters, other_clusters = _split_clusters_by_right_replies(
+                known_clusters, other_clusters = _split_mostly_right_and_other_clusters(
                     row.counts.outcomes, scored.board.suite.item_measure
                 )
                 about = {"split": scored.board.plan.split, "system": row.label, "how": row.description}
@@ -454,10 +458,10 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
                     | _measure_in_known_and_other_clusters(plain[1].counts, measure, known_clusters, other_clusters)
                 )
     heading = measure.heading if measure else ""
-    sentence = "".join(_memory_sentence(row, heading, suite.clusters) for row in rows[:1])
+    sentence = "".join(_describe_memorized_and_other_clusters(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
     return make_table(
-        f"{scored_boards[0].board.name}-by-heart",
+        f"{scored_boards[0].board.suite_name}-by-heart",
         f"{suite.title}: {heading}, known by heart or not",
         f"{sentence}{heading.capitalize()}, in per cent, in the run without a probe: among the {suite.clusters} "
         "that the system gets right without the text (--probe no-context, in at least half of its replies), and "
@@ -475,7 +479,7 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     )
 
 
-def _memory_sentence(row: Mapping[str, Any], heading: str, clusters: str) -> str:
+def _describe_memorized_and_other_clusters(row: Mapping[str, Any], heading: str, clusters: str) -> str:
     """Describe a row of that table; empty where a side of it is of nothing."""
     if not row["known_of"] or not row["others_of"]:
         return ""
@@ -486,12 +490,12 @@ def _memory_sentence(row: Mapping[str, Any], heading: str, clusters: str) -> str
     )
 
 
-def _format_share_with_interval(row: Mapping[str, Any], name: str) -> str:
-    low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
-    return f"{row[name]:.0f} %" + ("" if isnan(low) else f" ({low:.0f} to {high:.0f})")
+def _format_share_with_interval(row: Mapping[str, Any], column_name: str) -> str:
+    low, high = (row[f"{column_name}_{end}"] for end in ("low", "high"))
+    return f"{row[column_name]:.0f} %" + ("" if isnan(low) else f" ({low:.0f} to {high:.0f})")
 
 
-def _split_clusters_by_right_replies(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
+def _split_mostly_right_and_other_clusters(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
     """Return the clusters that at least half of these replies are right about, and the others."""
     right = defaultdict[str, list[float]](list)
     for outcome in outcomes:
@@ -524,7 +528,9 @@ def _boards_without_probe(scored: ScoredBoard, scored_boards: Sequence[ScoredBoa
     ]
 
 
-def _find_row_without_probe(row: Row, boards_without_probe: Sequence[ScoredBoard]) -> tuple[ScoredBoard, Row] | None:
+def _find_board_and_row_without_probe(
+    row: Row, boards_without_probe: Sequence[ScoredBoard]
+) -> tuple[ScoredBoard, Row] | None:
     """Return the same system, asked alike, on the plain board that has the most of its items; None if none has any."""
     best: tuple[int, ScoredBoard, Row] | None = None
     ids = {*row.counts.ids} if row.counts else set()
@@ -540,7 +546,7 @@ def _find_row_without_probe(row: Row, boards_without_probe: Sequence[ScoredBoard
 
 def _probe_gap_rows(scored: ScoredBoard, row: Row, boards_without_probe: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
     """Return the rows of a system under a probe, against the plain run that has the most of the same items."""
-    best = _find_row_without_probe(row, boards_without_probe)
+    best = _find_board_and_row_without_probe(row, boards_without_probe)
     if best is None or row.result is None:
         return []
     board, plain_row = best
@@ -550,7 +556,7 @@ def _probe_gap_rows(scored: ScoredBoard, row: Row, boards_without_probe: Sequenc
     )
     gaps = []
     for measure in scored.measures[:MAIN]:
-        merit = probed_counts.estimate_difference(plain_row.counts, measure)
+        merit = probed_counts.estimate_excess_over(plain_row.counts, measure)
         probed, plainly = (100 * mean for mean in merit.means)
         gap = percent_columns(merit, "gap")
         about = {"probe": scored.board.plan.probe, "split": scored.board.plan.split, "system": row.system}

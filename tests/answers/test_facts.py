@@ -10,7 +10,7 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import pack, unpack
+from genaipa.archive import pack, unpack_and_rebuild_report
 from genaipa.errors import DataError
 from genaipa.runs.selection import select_sources
 from genaipa.validation import validate
@@ -87,11 +87,11 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {"HELP!"}
     assert (frame["claims_silence"] == "no").all()
-    (shouting,) = (each for each in fact.facts() if each.name == "shouting")
+    (shouting,) = (each for each in fact.answer_facts() if each.name == "shouting")
     reader = fact.FactReader(fact.RunInputs(None), {}, [shouting])
     record = next(gathered().sources[0].folder.read_verified_answers_with_offsets(fact_record()))[1]
     shouting.read_replies.clear()
-    assert reader.row(record) == reader.row(record)
+    assert reader.read_answer_row(record) == reader.read_answer_row(record)
     assert len(shouting.read_replies) == 1
 
 
@@ -108,7 +108,7 @@ def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_p
     make_run("not stated")
     whole = gathered()
     pack(find_workspace(), whole.sources, tmp_path / "study.zip")
-    unpack(tmp_path / "study.zip", tmp_path / "there")
+    unpack_and_rebuild_report(tmp_path / "study.zip", tmp_path / "there")
     frame = gathered(tmp_path / "there").make_tidy_table()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {""}, "a word of the reply was not to be passed on"
@@ -162,7 +162,7 @@ class Unread(ScoreFact):
     name = "unread"
     columns = {"unread": Column("float64", "nothing")}
 
-    def reader(self, study, answers):
+    def make_event_reader(self, study, answers):
         raise LookupError("no points")
 """
 

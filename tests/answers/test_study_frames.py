@@ -81,9 +81,9 @@ def test_new_scores_leave_the_study_before_as_it_was() -> None:
     run, _ = carry_out(spec(systems=("scripted/say.yaml",)))
     study = gather_study(find_workspace(), select_sources(find_workspace(), ()), None)
     first, second, *_ = answers(run)
-    later = study.apply_events([score("ada", first.digest, GOOD), score("ada", second.digest, POOR)])
+    later = study.replace_scores_from_events([score("ada", first.digest, GOOD), score("ada", second.digest, POOR)])
     assert (study.table["counted"].sum(), later.table["counted"].sum()) == (0, 2)
     assert later.answers["key"].tolist() == study.answers["key"].tolist()
-    again = later.apply_events([])
+    again = later.replace_scores_from_events([])
     assert np.isnan(again.table["m_all"]).all()
     assert set(again.table["analyst"]) == {""}

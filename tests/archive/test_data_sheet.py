@@ -23,7 +23,7 @@ from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import MEAN, SEND_BACK, Event, ScreenContents, new_event_id
 from genaipa.scoring.rubric import load_guidelines
-from genaipa.scoring.waves import Waves, encode_waves, short_digest
+from genaipa.scoring.waves import Waves, digest_prefix_used_in_waves, encode_waves
 from genaipa.workspace import find_workspace
 from genaipa_artifact.evaluation import HumanEvaluationRecords
 from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
@@ -119,7 +119,9 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
         run = make_run("See section 2.", "It does not say.")
         waves = draw(run)
         given = sorted(answers(run), key=lambda record: record.key)
-        drawn = [record for record in given if short_digest(record.digest) in waves.all_answers_in_wave]
+        drawn = [
+            record for record in given if digest_prefix_used_in_waves(record.digest) in waves.all_wave_digest_prefixes
+        ]
         beside = next(record for record in given if record not in drawn)
         write("desk.yaml", f"left_out: {{eve: '{REASON}'}}\n")
         write("guidelines.md", "## accuracy\n\nBy the text alone.\n")
@@ -127,7 +129,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
         workspace = find_workspace()
         sources = select_sources(workspace, ())
         with opened("sqlite:///scores.db") as store:
-            store.append(mixed_events(drawn, beside))
+            store.append_new_events(mixed_events(drawn, beside))
             study = gather_study(workspace, sources, store)
         mean = PublishedScore("scripted/say.yaml", "quality", "acme", "Q1", 80.0)
         (run.path / PUBLISHED_SCORES).write_bytes(format_published_scores_csv([mean]))
@@ -137,7 +139,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     mixed = HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", guidelines)
     return Evaluated(
         mixed,
-        replace(mixed, study=study.apply_events([]), tables={}),
+        replace(mixed, study=study.replace_scores_from_events([]), tables={}),
         replace(mixed, study=published, tables={}),
         drawn,
         beside,
@@ -156,7 +158,7 @@ def texts(sheet: HedsDataSheet) -> dict[str, str]:
 
 def rescore(records: HumanEvaluationRecords, *events: Event) -> HumanEvaluationRecords:
     """The records of the study with these events alone."""
-    study = records.study.apply_events(events)
+    study = records.study.replace_scores_from_events(events)
     return replace(records, study=study, tables={"agreement": alpha_table(events, study.rubric)})
 
 
@@ -329,7 +331,7 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     draw(run)
     workspace = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        store.append([scored("ada", record, order="question") for record in answers(run)])
+        store.append_new_events([scored("ada", record, order="question") for record in answers(run)])
         study = gather_study(workspace, select_sources(workspace, ()), store)
     entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
     assert "4 answers of scripted/say.yaml to 2 questions and to follow-ups about acme" in entries["1.1.2"]

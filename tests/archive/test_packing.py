@@ -22,7 +22,7 @@ from pages import desk_here
 from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.archive import PACK, copy_own_rubric_into_pack, read_checked_pack, unpack
+from genaipa.archive import PACK, copy_own_rubric_into_pack, read_checked_pack, unpack_and_rebuild_report
 from genaipa.archive.contents import FORMAT, is_inert_page, may_pack_hold_file
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
@@ -80,7 +80,7 @@ def make_study(license_: str, *, scored: bool = True) -> None:
     wrong = Objection("acme", sha256_of(TEXT), "policy", "Q2", right)
     given.append(Event(new_event_id(), now(), "objection", "bo", digests[1], annotation=wrong))
     with opened("sqlite:///scores.db") as store:
-        store.append(given if scored else [])
+        store.append_new_events(given if scored else [])
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,7 @@ def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa:
     make_study("CC0")
     write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
     done(genaipa("pack", "-o", "study.zip"))
-    unpacked = unpack(Path("study.zip"), Path("there"))
+    unpacked = unpack_and_rebuild_report(Path("study.zip"), Path("there"))
     assert (unpacked.events, unpacked.different) == (4, [])
 
 
@@ -172,7 +172,7 @@ def test_what_rules_measured_in_withheld_texts_stays(genaipa: Cli) -> None:
         dated(carry_out(spec(systems=("scripted/acme.yaml",)))[0], day)
     done(genaipa("pack", "-o", "study.zip"))
     assert SENTENCE not in texts("study.zip")
-    unpacked = unpack(Path("study.zip"), Path("there"))
+    unpacked = unpack_and_rebuild_report(Path("study.zip"), Path("there"))
     assert unpacked.different == []
     (table,) = Path("there/reports/again/tables").glob("occasions*.csv")
     assert "cites" in table.read_text()
@@ -250,11 +250,11 @@ def test_a_changed_file_is_refused(packed: Path) -> None:
     """A file that is not as it was packed is named, and nothing is unpacked."""
     changed = repacked(packed / "study.zip", "scores.jsonl", b"")
     with pytest.raises(DataError, match=r"scores\.jsonl.*was changed after it was packed"):
-        unpack(changed, Path("check"))
+        unpack_and_rebuild_report(changed, Path("check"))
     assert not Path("check").exists()
     for name in ("../evil.txt", ".env", "systems.yaml", "runs/CON", "report/a.", "runs/.hidden", "C:/evil"):
         with pytest.raises(DataError, match="does not belong in a pack"):
-            unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
+            unpack_and_rebuild_report(repacked(packed / "study.zip", name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
 
 
@@ -281,7 +281,7 @@ def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
     pack["files"]["genaipa.toml"] = hashlib.sha256(marker).hexdigest()
     changed = repacked(packed / "study.zip", "genaipa.toml", marker).rename("changed.zip")
     with pytest.raises(GenaipaError, match="lost"):
-        unpack(repacked(changed, PACK, json.dumps(pack).encode()), Path("check"))
+        unpack_and_rebuild_report(repacked(changed, PACK, json.dumps(pack).encode()), Path("check"))
     assert list(Path("check").iterdir()) == []
 
 
@@ -309,7 +309,7 @@ def test_a_pack_holds_data_and_nothing_that_runs(packed: Path) -> None:
             for known, kept in (contents | {PACK: json.dumps(listing | {"files": files}), name: content}).items():
                 archive.writestr(known, kept)
         with pytest.raises(DataError, match="genaipa did not write it"):
-            unpack(Path("evil.zip"), Path("check"))
+            unpack_and_rebuild_report(Path("evil.zip"), Path("check"))
         assert not Path("check").exists(), name
 
 
@@ -383,7 +383,7 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "format": FORMAT, "versions": {}, "files": {}}))
     with pytest.raises(UsageError, match="already exists and is not empty"):
-        unpack(tmp_path / "empty.zip", tmp_path)
+        unpack_and_rebuild_report(tmp_path / "empty.zip", tmp_path)
 
 
 def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> None:

@@ -8,7 +8,7 @@ from running import TEXT, answers, carry_out, make_workspace, spec, write
 from genaipa.archive import iterate_packed_run_files
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.permission import Permission, find_reply_author
+from genaipa.runs.permission import Permission, classify_origin_of_reply_words
 from genaipa.runs.selection import Source
 
 SENTENCE = "We never sell what we know about you."
@@ -95,5 +95,5 @@ def test_an_earlier_manifest_is_read_in_favour_of_the_text() -> None:
         manifest.systems = {}
         manifest.spec = msgspec.structs.replace(manifest.spec, systems=(system,))
         manifest.digests = msgspec.structs.replace(manifest.digests, systems={system: identity})
-        assert find_reply_author(manifest, system) == words
+        assert classify_origin_of_reply_words(manifest, system) == words
         assert Permission(folder, manifest).may_share_reply(system, "acme") is (words == "own")

@@ -68,7 +68,7 @@ def give_scores(run: str, most: int | None = None) -> None:
     """Score the answers of a run, at `most` so many: good ones to the extractive baseline, poor ones to all others."""
     records = [record for record in lines_of(Path("runs") / run / "answers.jsonl") if record["kind"] == "answer"]
     with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
-        store.append(
+        store.append_new_events(
             [score("ada", r["digest"], GOOD if r["system"] == "extractive" else POOR) for r in records if r["digest"]][
                 :most
             ]

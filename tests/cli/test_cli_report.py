@@ -92,7 +92,9 @@ def test_tables_for_machines_and_the_tidy_table(genaipa: Cli, tmp_path: Path):
     write("say.yaml", "default: See section 1.\n")
     run, _ = carry_out(spec(systems=("scripted/say.yaml", "extractive")))
     with opened("sqlite:///scores.db") as store:
-        store.append([score("ada", one.digest, GOOD if one.system == "extractive" else POOR) for one in answers(run)])
+        store.append_new_events(
+            [score("ada", one.digest, GOOD if one.system == "extractive" else POOR) for one in answers(run)]
+        )
     options = ("--formats", "svg", "-o", "out", "--frame", "tidy.csv", "--json")
     printed = json.loads(done(genaipa("report", "latest", *options)))
     board = printed["tables"]["leaderboard"]["rows"]

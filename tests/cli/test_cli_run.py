@@ -19,7 +19,7 @@ from servers import OpenAIServer, cut, failure, refusal, reply
 
 from genaipa.execution.calls import REPLY_PLACEHOLDER
 from genaipa.reports.significance import PUBLISHED
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.power import find_detectable_differences
 from genaipa.workspace import find_workspace
@@ -88,7 +88,7 @@ def test_a_run(server: OpenAIServer, run: Run) -> None:
     """Exit code 0, a closing table on standard output, notes on standard error, and the next step."""
     done = run(*QUALITY)
     assert done.code == 0, done.err
-    name = list_run_folders(find_workspace())[-1].name
+    name = list_run_folders_oldest_first(find_workspace())[-1].name
     counting, begun, asking = done.err.splitlines()
     assert counting.startswith(f"{SYSTEM}: ")
     assert begun.startswith(f"run {name}: m on acme")
@@ -189,7 +189,7 @@ def test_flags_repeat_and_take_commas(server: OpenAIServer, run: Run) -> None:
         *("-i", "document,company-name", "--wording", "paraphrase-2,original"),
     )
     assert done.code == 0, done.err
-    spec = list_run_folders(find_workspace())[-1].manifest().spec
+    spec = list_run_folders_oldest_first(find_workspace())[-1].manifest().spec
     assert spec.systems == (SYSTEM, "scripted")
     assert spec.plan.documents == ("brook", "acme")
     assert spec.plan.initializations == ("company-name", "document")
@@ -201,7 +201,7 @@ def test_flags_repeat_and_take_commas(server: OpenAIServer, run: Run) -> None:
 def test_limit(server: OpenAIServer, run: Run, limit: str, taken: slice) -> None:
     """A number takes the first of the shuffled questions, a range those from A to B."""
     assert run(*QUALITY, "--limit", limit).code == 0
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     whole = json.loads(run(*QUALITY, "--dry-run", "--json").out)[0]["messages"]
     asked = [m["content"] for m in whole if m["purpose"] == "question"]
     assert [record.asked for record in answers(folder)] == asked[taken]
@@ -287,7 +287,7 @@ def test_estimate_is_of_the_messages_that_are_sent(server: OpenAIServer, run: Ru
     """The input that is estimated is close to what the server counts, which counts as the estimate does."""
     said = json.loads(run(*QUALITY, "--conversation", "independent", "--estimate", "--json").out)
     assert run(*QUALITY, "--conversation", "independent").code == 0
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     usage = folder.manifest().totals.usage
     assert usage is not None
     assert said["rows"][0]["usage"]["input"] == usage.input
@@ -304,7 +304,7 @@ def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("GENAIPA_SEED", "4")
     assert run("run", "--config", "study.yaml").code == 0
     assert run("run", "--config", "study.yaml", "--seed", "5", "--limit", "3").code == 0
-    specs = [folder.manifest().spec for folder in list_run_folders(find_workspace())]
+    specs = [folder.manifest().spec for folder in list_run_folders_oldest_first(find_workspace())]
     assert sorted((s.seed, s.plan.limit, s.max_tokens) for s in specs) == [
         (3, (1, 2), 77),
         (4, (1, 2), 77),
@@ -335,7 +335,7 @@ def test_environment_sets_flags(server: OpenAIServer, run: Run, monkeypatch: pyt
     for name, value in {"SYSTEM": SYSTEM, "POLICY": "acme", "EXPERIMENT": "recall", "SEED": "9", "LIMIT": "1"}.items():
         monkeypatch.setenv(f"GENAIPA_{name}", value)
     assert run("run").code == 0
-    spec = list_run_folders(find_workspace())[-1].manifest().spec
+    spec = list_run_folders_oldest_first(find_workspace())[-1].manifest().spec
     assert (spec.seed, spec.plan.limit, spec.plan.experiment) == (9, (1, 1), "recall")
 
 
@@ -344,7 +344,7 @@ def test_partial_run(server: OpenAIServer, run: Run) -> None:
     server.script = [reply("Yes."), failure(400, f"odd {KEY}")]
     done = run(*QUALITY)
     assert done.code == 3
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     assert f"genaipa run --resume {folder.name}" in done.out
     assert "answered 400: odd" in done.err
     server.script = ()
@@ -362,7 +362,7 @@ def test_spending_cap(server: OpenAIServer, run: Run) -> None:
     done = run(*command, "--max-cost", "7")
     assert done.code == 4
     assert "Stopped by --max-cost: the next call may cost $" in done.out
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     manifest = folder.manifest()
     assert (manifest.status, manifest.max_cost) == ("capped", 7)
     assert manifest.totals.cost is not None
@@ -386,7 +386,7 @@ def test_the_cap_belongs_to_the_run(server: OpenAIServer, run: Run) -> None:
         assert done.code == 4
         assert "for at most $0.00" in done.err
         assert server.requests == []
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     assert run("run", "--resume", "latest", "--max-cost", "5").code == 4
     assert folder.manifest().max_cost == 5
     assert run("run", "--resume", "latest", "--max-cost", "none").code == 0
@@ -430,7 +430,7 @@ def test_interrupt(run: Run) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=180)
     assert process.returncode == 130, err
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     assert "2 answers of 4" in err
     assert f"Continue with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err + out
@@ -487,7 +487,7 @@ def test_show_prints_the_conversation(server: OpenAIServer, run: Run) -> None:
     """Without --json the same stands there to be read, whole with --whole; a reply can't steer the terminal."""
     server.script = [reply("Yes \x1b[31m(Section 2).")]
     assert run(*QUALITY, "--limit", "1").code == 0
-    (record,) = answers(list_run_folders(find_workspace())[-1])
+    (record,) = answers(list_run_folders_oldest_first(find_workspace())[-1])
     done = run("show", "latest", record.question, "--whole")
     for message in messages(server.requests[0]):
         assert message["content"] in done.out
@@ -512,7 +512,7 @@ def test_show_lists_answers_and_failures(server: OpenAIServer, run: Run) -> None
 def test_show_spares_the_document(server: OpenAIServer, run: Run) -> None:
     """A document is not poured over the screen unless that is wanted."""
     assert run(*QUALITY, "--limit", "1").code == 0
-    (record,) = answers(list_run_folders(find_workspace())[-1])
+    (record,) = answers(list_run_folders_oldest_first(find_workspace())[-1])
     sentence = "We never sell what we know about you."
     assert sentence not in run("show", "latest", record.question).out
     assert sentence in run("show", "latest", record.question, "--whole").out

@@ -14,12 +14,12 @@ from running import make_workspace, spec
 
 from genaipa.cli.commands.run_summary import print_tally
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_time, join_facts_into_lines
+from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_duration_as_h_mm_ss, join_facts_into_lines
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
-from genaipa.tasks.procedure import Procedure, list_question_orders
+from genaipa.tasks.procedure import Procedure, map_repetitions_to_question_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, 
     workspace = make_workspace(questions=each)
     plan = spec(systems=systems, initializations=initializations)
     tally = Tally()
-    tally.set_planned_answers(plan, list_question_orders(plan, Procedure(plan, workspace).questions))
+    tally.set_planned_answers(plan, map_repetitions_to_question_orders(plan, Procedure(plan, workspace).questions))
     for system, initialization, status in itertools.product(systems, initializations, ("answered", "failed")):
         kept = status == "answered"
         tally.add(
@@ -164,6 +164,11 @@ def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixtu
 
 def test_words_of_time_and_lines() -> None:
     """Minutes and seconds, with hours where there are some; a state is broken between its parts only."""
-    assert [format_time(seconds) for seconds in (0, 59.6, 72, 3732)] == ["0:00", "1:00", "1:12", "1:02:12"]
+    assert [format_duration_as_h_mm_ss(seconds) for seconds in (0, 59.6, 72, 3732)] == [
+        "0:00",
+        "1:00",
+        "1:12",
+        "1:02:12",
+    ]
     assert join_facts_into_lines(["12 of 640 done", "3 failed", "1:12"], 25) == ["12 of 640 done · 3 failed", "1:12"]
     assert join_facts_into_lines(["longer than the width"], 5) == ["longer than the width"]

@@ -18,7 +18,7 @@ from servers import OpenAIServer, failure
 import genaipa as package
 from genaipa.errors import RefusedSystemError, UsageError
 from genaipa.files.names import clean_folder_name
-from genaipa.runs.selection import find_run, list_run_folders
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first
 from genaipa.workspace import find_workspace, pulled_folder
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def test_stopping_what_computes() -> None:
             _, err = process.communicate(timeout=60)
         finally:
             process.kill()
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     assert process.returncode == 130, err
     assert f"Continue with: genaipa run --resume {folder.name}" in err
     assert "Traceback" not in err

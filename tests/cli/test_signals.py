@@ -13,7 +13,7 @@ import pytest
 from running import KEY, SYSTEM, make_workspace
 from servers import OpenAIServer
 
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.workspace import find_workspace
 
 ENTRY = "from genaipa.__main__ import main; main()"
@@ -71,7 +71,7 @@ def test_a_background_job_ends_in_order(monkeypatch: pytest.MonkeyPatch) -> None
         process.send_signal(signal.SIGTERM)
         said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said
-    (run,) = list_run_folders(find_workspace())
+    (run,) = list_run_folders_oldest_first(find_workspace())
     assert run.manifest().status == "interrupted"
     assert all(record.status == "answered" for record in run.read_records())
     assert "Traceback" not in said

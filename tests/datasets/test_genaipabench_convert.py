@@ -16,8 +16,8 @@ from genaipa.workspace import find_workspace, pulled_folder
 from genaipa_study.layout import DOCUMENTS
 from genaipa_study.pull import (
     PART_SETS,
-    find_cited_articles,
-    find_cited_parts,
+    find_cited_article_labels,
+    find_cited_part_labels,
     is_available,
     locate_segments_and_list_notes,
     pull,
@@ -102,7 +102,7 @@ def test_a_segment_of_another_document_is_refused() -> None:
 )
 def test_references_to_parts(text: str, parts: list[str]) -> None:
     """Every way in which the published answers refer to a part, each part once."""
-    assert find_cited_parts(text) == tuple(parts)
+    assert find_cited_part_labels(text) == tuple(parts)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_references_to_parts(text: str, parts: list[str]) -> None:
 )
 def test_references_to_a_law(text: str, labels: list[str]) -> None:
     """Every way in which the published answers refer to a regulation; a range stands for all that it holds."""
-    assert find_cited_articles(text, ("3", "4", "5", "1798.140", "1798.150", "1798.155")) == tuple(labels)
+    assert find_cited_article_labels(text, ("3", "4", "5", "1798.140", "1798.150", "1798.155")) == tuple(labels)
 
 
 def test_blank_rows_and_further_columns_are_passed_over(tmp_path: Path) -> None:

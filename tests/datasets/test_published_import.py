@@ -31,7 +31,7 @@ from genaipa.datasets.study import PublishedAnswer
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa_study.layout import (
     PublishedTree,
-    find_document_name,
+    find_closest_document_name,
     find_experiment,
     parse_question_id_and_number,
     question_origin,
@@ -107,7 +107,7 @@ def test_labels(label: str, meant: tuple[str, int] | None) -> None:
 
 def test_names_of_sheets_and_tables() -> None:
     """Slips of the pen are understood, other words are not."""
-    assert [find_document_name(name) for name in ("airbnd", "Uber", " twitter", "notes", "")] == [
+    assert [find_closest_document_name(name) for name in ("airbnd", "Uber", " twitter", "notes", "")] == [
         *("airbnb", "uber", "twitter"),
         *(None, None),
     ]

@@ -20,15 +20,15 @@ from genaipa.errors import RunError, UsageError
 from genaipa.files.spreadsheets import read_csv_records
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import load_published_scores
+from genaipa.runs.imported import load_all_published_scores
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.records import answer_digest
-from genaipa.runs.selection import find_run, list_run_folders, select_sources
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first, select_sources
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_study.findings import AUDIT, Finding
 from genaipa_study.pull import pull
-from genaipa_study.study import import_study, write_study_recordings
+from genaipa_study.study import import_study_and_write_audit, write_study_recordings_and_list_problems
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         Path("genaipa.toml").touch()
         tree = pulled_tree(faulty())
-        assert write_study_recordings(tree) == []
-        done = import_study(tree, find_workspace())
+        assert write_study_recordings_and_list_problems(tree) == []
+        done = import_study_and_write_audit(tree, find_workspace())
     assert done.answers == {"published/bard": 1200, "published/chatgpt-4": 1199}
     assert done.scores == {"published/bard": 780, "published/chatgpt-4": 780}
     assert len(done.changed) == len(NAMES) + 1
@@ -117,7 +117,7 @@ def copied(imported: Path) -> Workspace:
 
 def test_runs_of_the_study(there: Workspace) -> None:
     """Nine runs for each system, with fixed names, that read like any other run."""
-    assert {folder.name for folder in list_run_folders(there)} == NAMES
+    assert {folder.name for folder in list_run_folders_oldest_first(there)} == NAMES
     folder = find_run(there, "published-chatgpt-4-robustness-user")
     manifest, tally = folder.read_manifest_and_tally()
     assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)
@@ -126,7 +126,7 @@ def test_runs_of_the_study(there: Workspace) -> None:
     record = next(r for r in folder.read_records() if r.key.endswith("uber|document|paraphrase-2|3|CA_u1"))
     assert record.reply == reply("uber", "Robustness Analysis", "CA_u1", 2, 3)
     assert record.digest == answer_digest(manifest.digests.documents["uber"], record.asked, record.reply)
-    scores = load_published_scores(folder)
+    scores = load_all_published_scores(folder)
     assert {(score.experiment, score.question) for score in scores} == {
         ("robustness", question) for question in IDS if question.endswith("u1")
     }
@@ -170,9 +170,9 @@ def test_scores_without_a_right_answer_are_left_out(there: Workspace) -> None:
     folder = find_run(there, "published-chatgpt-4-summary-user")
     out = read_exclusions(folder, "score")
     left_out = {
-        (score.document, out[score.exclusion_key].kind)
-        for score in load_published_scores(folder)
-        if score.exclusion_key in out
+        (score.document, out[score.document_question_exclusion_key].kind)
+        for score in load_all_published_scores(folder)
+        if score.document_question_exclusion_key in out
     }
     assert left_out == {("facebook", "other-company"), ("", "other-company")}
     assert len(out) == 8 * 2
@@ -183,11 +183,11 @@ def test_importing_twice_changes_nothing(copied: Workspace) -> None:
     """Every file stays as it is, byte for byte and to the minute; one that was lost comes back."""
     tree = tree_of(repository() | faulty())
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in copied.runs.rglob("*") if path.is_file()}
-    assert import_study(tree, copied).changed == []
+    assert import_study_and_write_audit(tree, copied).changed == []
     after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in copied.runs.rglob("*") if path.is_file()}
     assert after == before
     (copied.runs / "published-bard-regulation" / "published-scores.csv").unlink()
-    assert import_study(tree, copied).changed == ["published-bard-regulation"]
+    assert import_study_and_write_audit(tree, copied).changed == ["published-bard-regulation"]
 
 
 def test_the_parts_that_were_shown_are_known(there: Workspace) -> None:
@@ -205,7 +205,7 @@ def test_a_place_that_cannot_be_written_is_one_sentence(copied: Workspace) -> No
     copied.runs.mkdir()
     (copied.runs / "published-bard-quality-faq").write_text("")
     with pytest.raises(RunError, match=r"published-bard-quality-faq can't be written \(File exists\)\.$"):
-        import_study(tree_of(repository() | faulty()), copied)
+        import_study_and_write_audit(tree_of(repository() | faulty()), copied)
 
 
 def test_an_imported_run_is_not_the_latest(copied: Workspace) -> None:
@@ -219,9 +219,9 @@ def test_an_imported_run_is_not_the_latest(copied: Workspace) -> None:
 def test_what_was_not_pulled_can_not_be_imported(here: Workspace) -> None:
     """The sentence names the command that fetches it; documents alone are no study."""
     with pytest.raises(UsageError, match="genaipa get genaipabench"):
-        import_study(tree_of(study()), here)
+        import_study_and_write_audit(tree_of(study()), here)
     with pytest.raises(UsageError, match="genaipa get genaipabench"):
-        import_study(pulled_tree({}), here)
+        import_study_and_write_audit(pulled_tree({}), here)
 
 
 def test_import_command(genaipa: Cli) -> None:
@@ -386,12 +386,12 @@ def test_recordings_are_made_once_and_again_when_lost() -> None:
     assert len(made.answers) == 1199
     path = Path(str(tree.folder.parent.parent)) / "data" / "published" / "chatgpt-4.json"
     written = path.stat().st_mtime_ns
-    write_study_recordings(tree)
+    write_study_recordings_and_list_problems(tree)
     assert path.stat().st_mtime_ns == written
     path.unlink()
-    write_study_recordings(tree)
+    write_study_recordings_and_list_problems(tree)
     assert read_recording("published/chatgpt-4") == made
     other = pulled_tree(study() | {USER: workbook({"uber": user_sheet("uber") | {(1, 9): "odd"}})})
-    write_study_recordings(other)
+    write_study_recordings_and_list_problems(other)
     assert len(read_recording("published/chatgpt-4").answers) == 480 + 144
     assert faq_sheet("uber")[5, 3] in {answer.reply for answer in read_recording("published/chatgpt-4").answers}

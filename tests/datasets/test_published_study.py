@@ -196,7 +196,7 @@ def test_m_all_and_metrics_of_a_question_rest_on_the_same_scores(study: Study, r
 
     But where the two contradict each other and neither holds a copy: there both are counted.
     """
-    data = metrics.metrics_by_question_table(study.apply_events(study.log.counted).table).data
+    data = metrics.metrics_by_question_table(study.replace_scores_from_events(study.log.counted).table).data
     key = ["system", "experiment", "question"]
     by_rule = {
         (finding.system, finding.experiment, finding.question)

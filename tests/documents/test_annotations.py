@@ -19,7 +19,7 @@ from genaipa.questions.annotations import (
     format_annotation_template,
     load_annotations,
     map_annotations_to_questions,
-    read_annotations,
+    read_annotations_without_blanks,
 )
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.runs.inputs import Inputs
@@ -72,7 +72,7 @@ def asked(
 
 def shown(run: Inputs) -> dict[str, str]:
     """Question → the annotated answer that its answers are shown with."""
-    found = {f"Q{n}": run.annotated_answer_and_part_set("acme", f"Q{n}")[0] for n in (1, 2, 3)}
+    found = {f"Q{n}": run.annotated_answer_and_part_set_name("acme", f"Q{n}")[0] for n in (1, 2, 3)}
     return {question: answer.answer for question, answer in found.items() if answer}
 
 
@@ -121,16 +121,19 @@ def test_silent_has_three_values_and_is_read_as_it_was_before() -> None:
     entries = {"Q1": "yes", "Q2": "'partly'", "Q3": "no", "Q4": "true", "Q5": "false", "Q6": "'yes'"}
     lines = [f"  {question}: {{silent: {said}, answer: So.}}\n" for question, said in entries.items()]
     path = write("annotations/acme.yaml", HEAD.format(questions="policy", more="") + "".join(lines))
-    read = read_annotations(path)
+    read = read_annotations_without_blanks(path)
     assert [answer.silent for answer in read.answers.values()] == ["yes", "partly", "no", "yes", "no", "yes"]
     assert read.silent_questions == ("Q1", "Q4", "Q6")
-    assert read_annotations(write("again.yaml", format_yaml(read))) == read
+    assert read_annotations_without_blanks(write("again.yaml", format_yaml(read))) == read
     for wrong in ("maybe", "1", "''"):
         with pytest.raises(DataError, match=r"answers\.Q1\.silent"):
-            read_annotations(write("wrong.yaml", path.read_text().replace("silent: yes", f"silent: {wrong}", 1)))
+            read_annotations_without_blanks(
+                write("wrong.yaml", path.read_text().replace("silent: yes", f"silent: {wrong}", 1))
+            )
     resting = path.read_text().replace("answer: So.", "answer: So., sections: ['1']")
     assert [
-        error.entry for error in annotation_problems(path, "acme", read_annotations(write("some.yaml", resting)))
+        error.entry
+        for error in annotation_problems(path, "acme", read_annotations_without_blanks(write("some.yaml", resting)))
     ] == [f"answers.{question}" for question in read.silent_questions]
 
 

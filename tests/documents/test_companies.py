@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.policies.adding import read_given_document
-from genaipa.policies.companies import UNNAMED, company_from_document_name, find_company
+from genaipa.policies.companies import UNNAMED, find_company_or_placeholder, name_as_company_or_placeholder
 from genaipa.policies.document import load_document
 from genaipa.policies.formats import extract
 
@@ -51,8 +51,8 @@ LONG = "We keep the name of a guest and the number of the room until the bill is
 )
 def test_generic_words_of_a_language_are_no_name(title: str, company: str) -> None:
     """In a text that is too short to tell, and where the text has the name often."""
-    assert find_company(title, "", (), "policy.md") == company
-    assert find_company(title, f"{LONG} {company} 和 {company} of.", (), "policy.md") == company
+    assert find_company_or_placeholder(title, "", (), "policy.md") == company
+    assert find_company_or_placeholder(title, f"{LONG} {company} 和 {company} of.", (), "policy.md") == company
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_generic_words_of_a_language_are_no_name(title: str, company: str) -> No
 )
 def test_a_name_is_in_the_text(title: str, text: str, company: str) -> None:
     """Twice or more outside headings, as the text writes it; a part of a title is enough, an ordinary word isn't."""
-    assert find_company(title, f"{LONG}\n{text}", (), "policy.md") == company
+    assert find_company_or_placeholder(title, f"{LONG}\n{text}", (), "policy.md") == company
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_name_is_in_the_text(title: str, text: str, company: str) -> None:
 )
 def test_a_page_names_itself(named: tuple[str, ...], source: str, text: str, company: str) -> None:
     """By its site's name or its address, as the text writes it, if it does; other people's hosts are none."""
-    assert find_company("Privacy Policy", f"{LONG}\n{text}", named, source) == company
+    assert find_company_or_placeholder("Privacy Policy", f"{LONG}\n{text}", named, source) == company
 
 
 def test_a_page_is_asked_for_its_names(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_page_is_asked_for_its_names(tmp_path: Path) -> None:
 
 def test_a_documents_name_may_name_nobody(tmp_path: Path) -> None:
     """A document without metadata is called by its name, unless that is a word for policies."""
-    assert [company_from_document_name(name) for name in ("lark-field", "privacy-policy", "datenschutz_2")] == [
+    assert [name_as_company_or_placeholder(name) for name in ("lark-field", "privacy-policy", "datenschutz_2")] == [
         "Lark Field",
         UNNAMED,
         UNNAMED,

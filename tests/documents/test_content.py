@@ -7,7 +7,7 @@ import re
 import pytest
 
 from genaipa.policies.document import DocumentKind, load_document
-from genaipa.policies.sections import resolve_citation
+from genaipa.policies.sections import find_innermost_cited_section
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
@@ -56,7 +56,7 @@ def test_answers_cite_their_sections(name: str) -> None:
     for question, answer in load_annotations(find_workspace(), name).answers.items():
         assert sorted(answer.sections) == sorted(cited(answer.answer, document.kind)), question
         for label in answer.sections:
-            section = resolve_citation(document.sections, label)
+            section = find_innermost_cited_section(document.sections, label)
             assert section is not None, (question, label)
             assert section.number == label, question
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import DocumentHeads, encode_corpus_line, examine_corpus, read_documents
+from genaipa.policies.corpus import DocumentHeads, encode_corpus_line, examine_corpus, read_unchecked_documents
 from genaipa.policies.statistics import measure_distributions, measure_document
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_wrong_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="contains no documents"):
         examine_corpus(tmp_path / "empty.jsonl")
     with pytest.raises(UsageError, match="no column 'sectr': did you mean 'sector'"):
-        examine_corpus(lines(tmp_path / "c.jsonl", row("a", sector="shop")), by="sectr")
+        examine_corpus(lines(tmp_path / "c.jsonl", row("a", sector="shop")), stratum_column="sectr")
 
 
 _UNICODE = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
@@ -119,12 +119,15 @@ def test_lines_and_parquet_are_the_same_corpus(
         for n, (company, text, land) in enumerate(cells)
     ]
     pq.write_table(pa.Table.from_pylist(table), folder / "c.parquet")
-    found = list(read_documents(folder / "c.parquet"))
+    found = list(read_unchecked_documents(folder / "c.parquet"))
     lines(folder / "c.jsonl", *({**one, "date": str(one["date"])} for one in table))
-    assert list(read_documents(folder / "c.jsonl")) == found
+    assert list(read_unchecked_documents(folder / "c.jsonl")) == found
     (folder / "again.jsonl").write_bytes(b"".join(map(encode_corpus_line, found)))
-    assert list(read_documents(folder / "again.jsonl")) == found
-    one, other = examine_corpus(folder / "c.parquet", by="land"), examine_corpus(folder / "c.jsonl", by="land")
+    assert list(read_unchecked_documents(folder / "again.jsonl")) == found
+    one, other = (
+        examine_corpus(folder / "c.parquet", stratum_column="land"),
+        examine_corpus(folder / "c.jsonl", stratum_column="land"),
+    )
     assert one.first.tolist() == other.first.tolist()
     assert one.strata == other.strata
     assert list(one.read_documents(one.select_distinct_or_sampled_rows())) == list(
@@ -173,13 +176,13 @@ def test_a_sample_has_its_share_of_each_stratum(tmp_path: Path) -> None:
     """Shares by largest remainders; the same whatever the order of the file, another with another seed."""
     rows = [row(f"n{n}", sector="shop" if n % 4 else "bank") for n in range(200)]
     path, turned = lines(tmp_path / "c.jsonl", *rows), lines(tmp_path / "d.jsonl", *reversed(rows))
-    corpus = examine_corpus(path, seed=3, by="sector")
+    corpus = examine_corpus(path, seed=3, stratum_column="sector")
     drawn = [one.name for one in corpus.read_documents(corpus.select_distinct_or_sampled_rows(21))]
     sectors = [one.about.groups["sector"] for one in corpus.read_documents(corpus.select_distinct_or_sampled_rows(21))]
     assert (sectors.count("shop"), sectors.count("bank")) == (16, 5)
-    other = examine_corpus(turned, seed=3, by="sector")
+    other = examine_corpus(turned, seed=3, stratum_column="sector")
     assert {one.name for one in other.read_documents(other.select_distinct_or_sampled_rows(21))} == set(drawn)
-    another = examine_corpus(path, seed=4, by="sector")
+    another = examine_corpus(path, seed=4, stratum_column="sector")
     assert {one.name for one in another.read_documents(another.select_distinct_or_sampled_rows(21))} != set(drawn)
     assert len(corpus.select_distinct_or_sampled_rows(200)) == len(corpus.select_distinct_or_sampled_rows()) == 200
 
@@ -206,7 +209,7 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     write_policies(path, 1000)
     examine_corpus(path)
     tracemalloc.start()
-    corpus = examine_corpus(path, by="sector")
+    corpus = examine_corpus(path, stratum_column="sector")
     assert sum(1 for _ in corpus.read_documents(corpus.select_distinct_or_sampled_rows(700))) == 700
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -218,7 +221,7 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     path = tmp_path / "c.jsonl"
     write_policies(path, 40)
     told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
-    every = list(read_documents(path))
+    every = list(read_unchecked_documents(path))
     shops = np.array([measure_document(one) for one in every if one.about.groups["sector"] == "shop"])
     rows = {one["measure"]: one for one in told["rows"] if one["sector"] == "shop"}
     assert rows["words"]["documents"] == len(shops)
@@ -237,5 +240,5 @@ def test_a_head_without_its_text_tells_the_language_that_the_text_seems_to_be_in
     """Nobody has rules for it, and it was found in the text, which a head has not."""
     heads = DocumentHeads(["acme", "lojas"], ["Acme", "Lojas"], ["policy"] * 2, ["en", "~pt"], b"")
     known, unknown = heads.make_textless_document(0), heads.make_textless_document(1)
-    assert (known.language, known.likely_language) == ("en", "")
-    assert (unknown.language, unknown.likely_language) == ("", "pt")
+    assert (known.language, known.likely_unsupported_language) == ("en", "")
+    assert (unknown.language, unknown.likely_unsupported_language) == ("", "pt")

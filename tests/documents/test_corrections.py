@@ -48,7 +48,7 @@ def answered(*replies: str) -> None:
     """A run with these replies, all scored."""
     folder = make_answers(*replies, annotations=ANNOTATED)
     with opened("sqlite:///scores.db") as store:
-        store.append([score("ada", one.digest) for one in answers(folder)])
+        store.append_new_events([score("ada", one.digest) for one in answers(folder)])
 
 
 def reported(*, corrected: bool) -> Report:
@@ -117,7 +117,7 @@ def test_a_correction_holds_for_the_same_question_in_another_set() -> None:
     path = Path("corrections/acme.yaml")
     path.write_text(path.read_text().replace("  Q1: {sentence: It., why: A question that nobody asked.}\n", ""))
     path.write_text(path.read_text().replace("  Q2:", "  Q9:"))
-    right, _ = Inputs(find_workspace(), run).annotated_answer_and_part_set("acme", "Q1", corrected=True)
+    right, _ = Inputs(find_workspace(), run).annotated_answer_and_part_set_name("acme", "Q1", corrected=True)
     assert right
     assert right.silent == "no"
 
@@ -140,7 +140,7 @@ def test_a_correction_needs_its_proof() -> None:
     ):
         corrections(f"silent: no, {proof}")
         inputs = Inputs(here, run)
-        found, _ = inputs.annotated_answer_and_part_set("acme", "Q1", corrected=True)
+        found, _ = inputs.annotated_answer_and_part_set_name("acme", "Q1", corrected=True)
         assert (found and found.silent, bool(inputs.problems)) == ("yes" if problem else "no", bool(problem)), proof
         if problem:
             with pytest.raises(DataError, match=problem):

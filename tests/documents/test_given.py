@@ -14,7 +14,7 @@ from running import TEXT, write
 
 import genaipa as front
 from genaipa.policies.adding import UNNAMED, read_given_document
-from genaipa.policies.companies import find_company
+from genaipa.policies.companies import find_company_or_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,7 +146,7 @@ def test_what_cannot_be_a_document_is_one_sentence(ask: Callable[..., Finished],
 )
 def test_the_company_is_told_by_the_title_or_the_host(title: str, source: str, company: str) -> None:
     """A title of generic words, or one that speaks to the reader, names nobody."""
-    assert find_company(title, "text", (), source) == company
+    assert find_company_or_placeholder(title, "text", (), source) == company
 
 
 def test_a_name_is_made_of_what_names_it(tmp_path: Path) -> None:

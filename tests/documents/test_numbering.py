@@ -10,7 +10,7 @@ from genaipa.policies.numbering import (
     may_have_unread_number,
     split_heading_number_and_title,
 )
-from genaipa.policies.sections import find_sections, resolve_citation
+from genaipa.policies.sections import find_innermost_cited_section, find_sections
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.examine import collect_reply_evidence
 
@@ -126,10 +126,10 @@ def test_letters_below_numbers() -> None:
         "2.A": "Fur",
         "Section \uff13": "Rules",
     }.items():
-        found = resolve_citation(sections, label)
+        found = find_innermost_cited_section(sections, label)
         assert found, label
         assert found.title == title, label
-    assert resolve_citation(sections, "Section 1.c") is None
+    assert find_innermost_cited_section(sections, "Section 1.c") is None
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_clause_is_told_from_the_next() -> None:
     annotated = AnnotatedAnswer(silent="no", answer="There are two.", sections=("Section 2.1",))
     right, wrong = (collect_reply_evidence(f"Two (Section {n}).", CLAUSES, annotated=annotated) for n in ("2.1", "2.2"))
     assert right.suggestion == 1
-    assert (wrong.suggestion, wrong.cited_target_count) == (None, 0)
+    assert (wrong.suggestion, wrong.cited_passage_count) == (None, 0)
 
 
 @pytest.mark.parametrize("heading", ["12a Boats", "7_Boats", "第七 船", "7个月", "7-Boats"])

@@ -11,7 +11,7 @@ from running import write
 
 import genaipa as front
 from genaipa.languages.catalog import describe_language, detect_language_code, language_name
-from genaipa.languages.detection import detect_unsupported_language
+from genaipa.languages.detection import detect_unsupported_language_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ TEXTS = {
 @pytest.mark.parametrize("code", TEXTS)
 def test_a_language_without_rules_is_recognised_for_people(code: str) -> None:
     """By its script, or by frequent words; it stays a language that is not known to rules."""
-    assert (detect_language_code(TEXTS[code]), detect_unsupported_language(TEXTS[code])) == ("", code)
+    assert (detect_language_code(TEXTS[code]), detect_unsupported_language_code(TEXTS[code])) == ("", code)
     assert describe_language(TEXTS[code], "") == f"seems to be {language_name(code)}"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.questions.annotations import Annotations, annotation_problems, read_annotations
+from genaipa.questions.annotations import Annotations, annotation_problems, read_annotations_without_blanks
 from genaipa.questions.points import Point, Ticks, make_ticks, points_digest
 from genaipa.scoring.events import Event, find_event_problem
 from genaipa.scoring.rubric import Metric, PointShares, Rubric, find_rubric_problems, shipped_rubric
@@ -73,14 +73,14 @@ def test_a_point_of_another_form_names_the_entry(points: str, tmp_path: Path) ->
     path = tmp_path / "acme.yaml"
     path.write_text(annotated(points))
     with pytest.raises(DataError, match="points"):
-        read_annotations(path)
+        read_annotations_without_blanks(path)
 
 
 def test_good_points_are_read_and_written_as_they_are(tmp_path: Path) -> None:
     """Good points are read whole."""
     path = tmp_path / "acme.yaml"
     path.write_text(annotated("[{id: kept, text: Some., sections: ['12.3'], if_wrong: harm, why: It hurts.}]"))
-    found = read_annotations(path)
+    found = read_annotations_without_blanks(path)
     assert not list(annotation_problems(path, "acme", found))
     assert found.answers["T_f1"].points == (Point("kept", "Some.", ("12.3",), "vital", "harm", "It hurts."),)
     assert found.answers["T_f1"].points[0].weight_and_sections == "vital, harm if wrong, 12.3"

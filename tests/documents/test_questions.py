@@ -124,7 +124,7 @@ def test_a_translation_is_of_every_question(name: str) -> None:
     for known in ("id", "category", "origin"):
         assert [getattr(q, known) for q in found.questions] == [getattr(q, known) for q in original.questions]
     assert [len(q.paraphrases) for q in found.questions] == [len(q.paraphrases) for q in original.questions]
-    assert found.describe_translation.endswith("by the genaipa authors, not checked")
+    assert found.translation_credits.endswith("by the genaipa authors, not checked")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.policies.sections import Section, find_sections, resolve_citation
+from genaipa.policies.sections import Section, find_innermost_cited_section, find_sections
 
 ROOT = Path(__file__).parents[2]
 
@@ -294,10 +294,10 @@ def test_gdpr(shared: Path) -> None:
     counted = [section for section in sections if section.number]
     assert [section.number for section in counted if section.level == 1] == [f"Chapter {i}" for i in range(1, 12)]
     assert [section.number for section in counted if section.level == 2] == [f"Article {i}" for i in range(1, 100)]
-    assert resolve_citation(sections, "Art. 17(1)(a) GDPR") == resolve_citation(
+    assert find_innermost_cited_section(sections, "Art. 17(1)(a) GDPR") == find_innermost_cited_section(
         sections, "Right to erasure (\u2018right to be forgotten\u2019)"
     )
-    assert resolve_citation(sections, "Chapter VIII").title == "Remedies, liability and penalties"
+    assert find_innermost_cited_section(sections, "Chapter VIII").title == "Remedies, liability and penalties"
 
 
 def test_ccpa(shared: Path) -> None:
@@ -308,11 +308,11 @@ def test_ccpa(shared: Path) -> None:
     assert set(Counter(section.number for section in sections).values()) == {1}
     assert text[: sections[0].start].count("1798.") == 45
     assert (
-        resolve_citation(sections, "Cal. Civ. Code § 1798.105(c)(1)").title
+        find_innermost_cited_section(sections, "Cal. Civ. Code § 1798.105(c)(1)").title
         == "Consumers\u2019 Right to Delete Personal Information"
     )
-    assert resolve_citation(sections, "Section 1798.199.10").number == "1798.199.10"
-    assert resolve_citation(sections, "Section 1798.107") is None
+    assert find_innermost_cited_section(sections, "Section 1798.199.10").number == "1798.199.10"
+    assert find_innermost_cited_section(sections, "Section 1798.107") is None
 
 
 def test_published_policies(shared: Path) -> None:
@@ -322,7 +322,7 @@ def test_published_policies(shared: Path) -> None:
         "I", "II", "II.A", "II.B", "III", "III.A", "III.B", "III.C", "III.D", "III.E",
         "IV", "IV.A", "IV.B", "IV.C", "IV.D", "IV.E", "V",
     ]  # fmt: skip
-    assert resolve_citation(sections, "Section III.D.6").title == "Data sharing and disclosure"
+    assert find_innermost_cited_section(sections, "Section III.D.6").title == "Data sharing and disclosure"
     for company in ("Airbnb", "Facebook", "Spotify", "Twitter"):
         assert find_sections(published(shared, f"Privacy Policy/{company}")) == ()
 
@@ -336,8 +336,8 @@ def test_shipped_documents(name: str) -> None:
     assert [text[section.start :].splitlines()[0] for section in sections] == headings
     assert [section.level for section in sections] == [len(heading.split()[0]) for heading in headings]
     assert all(section.number for section in sections[1:])
-    assert all(resolve_citation(sections, section.label) == section for section in sections)
-    assert all(resolve_citation(sections, section.title) is not None for section in sections)
+    assert all(find_innermost_cited_section(sections, section.label) == section for section in sections)
+    assert all(find_innermost_cited_section(sections, section.title) is not None for section in sections)
 
 
 CITED = """# Otterby
@@ -413,26 +413,26 @@ CITED = """# Otterby
 )
 def test_citations(label: str, expected: str | None) -> None:
     """A citation leads to the section that it names, a subdivision to the section it is in, and others nowhere."""
-    found = resolve_citation(find_sections(CITED), label)
+    found = find_innermost_cited_section(find_sections(CITED), label)
     assert (found.label if found else None) == expected
 
 
 def test_citations_where_numbers_begin_anew() -> None:
     """Of several sections with a number, the one in the chapter that is named is meant, else the first."""
     sections = find_sections("## Chapter I\n\n### Section 1: A\n\n## Chapter II\n\n### Section 1: B\n")
-    assert resolve_citation(sections, "Chapter II, Section 1") == sections[3]
-    assert resolve_citation(sections, "Section 1 of Chapter I") == sections[1]
-    assert resolve_citation(sections, "Section 1") == sections[1]
+    assert find_innermost_cited_section(sections, "Chapter II, Section 1") == sections[3]
+    assert find_innermost_cited_section(sections, "Section 1 of Chapter I") == sections[1]
+    assert find_innermost_cited_section(sections, "Section 1") == sections[1]
 
 
 def test_articles_called_sections() -> None:
     """An answer may call an article a section where the document has only articles, and the other way round."""
     articles = (Section("Article 5", "Boats", 1, 0, 9),)
     sections = (Section("5", "Boats", 1, 0, 9),)
-    assert resolve_citation(articles, "Section 5(1)") == articles[0]
-    assert resolve_citation(sections, "Article 5") == sections[0]
-    assert resolve_citation(sections, "Chapter 5") is None
-    assert resolve_citation((*articles, *sections), "Section 5") == sections[0]
+    assert find_innermost_cited_section(articles, "Section 5(1)") == articles[0]
+    assert find_innermost_cited_section(sections, "Article 5") == sections[0]
+    assert find_innermost_cited_section(sections, "Chapter 5") is None
+    assert find_innermost_cited_section((*articles, *sections), "Section 5") == sections[0]
 
 
 @pytest.mark.parametrize(
@@ -462,7 +462,9 @@ def test_a_law_in_another_language(chapter: str, article: str, first: str) -> No
     assert [s.number for s in sections if s.number.startswith("Article")] == [f"Article {n}" for n in range(1, 100)]
     assert next(s.number for s in sections if s.number.startswith("Chapter")) in {"Chapter I", "Chapter 1"}
     assert next(s.title for s in sections if s.number == "Article 1") == "Ämter"
-    assert resolve_citation(sections, numbered(article, 12)) == resolve_citation(sections, "Article 12")
+    assert find_innermost_cited_section(sections, numbered(article, 12)) == find_innermost_cited_section(
+        sections, "Article 12"
+    )
 
 
 BODIES = {

@@ -15,12 +15,12 @@ from running import TEXT, make_workspace, write
 
 from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
-from genaipa.reports.throughput import calls_by_system
+from genaipa.reports.throughput import timed_calls_by_system
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import load_conversation_up_to
+from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.integrity import find_damage
-from genaipa.runs.selection import list_run_folders, select_sources
-from genaipa.tasks.prompts import list_prompt_set_labels
+from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
+from genaipa.tasks.prompts import map_prompt_sets_to_labels
 from genaipa.workspace import find_workspace
 from genaipa_exchange.assistant_exports import read_html_text
 from genaipa_exchange.chat_import import import_chats
@@ -134,8 +134,8 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
         archive.writestr("../../conversations.json", "[]")
     taken = bring("download.zip")
     assert taken.answers == 2
-    (folder,) = list_run_folders(find_workspace())
-    assert list_prompt_set_labels(folder.manifest()) == {"": "unknown"}, "no study published them"
+    (folder,) = list_run_folders_oldest_first(find_workspace())
+    assert map_prompt_sets_to_labels(folder.manifest()) == {"": "unknown"}, "no study published them"
     assert "not imported: 2 of 4 messages" in taken.notes
     first, second = records()
     assert [first.reply, second.reply] == ["By section 2 it does.", "It does not say."]
@@ -155,7 +155,9 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
     assert "hush" not in written()
     assert PRIVATE not in written()
     assert not [*find_damage(RunFolder(path))]
-    history = load_conversation_up_to(RunFolder(path), second, RunFolder(path).tally_records_and_map_offsets()[1])
+    history = load_conversation_through_reply(
+        RunFolder(path), second, RunFolder(path).tally_records_and_map_offsets()[1]
+    )
     assert [one.content for one in history] == [POLICY, ASKED(2), first.reply, ASKED(1), second.reply]
 
 
@@ -552,7 +554,7 @@ def test_rates_are_of_calls_with_a_time() -> None:
     """Answers in lines have no start: no rate is made up of them."""
     workspace = make_workspace()
     bring(dump("a.jsonl", [line(1), line(2)]))
-    assert calls_by_system(gather_study(workspace, select_sources(workspace, ()), None)) == {}
+    assert timed_calls_by_system(gather_study(workspace, select_sources(workspace, ()), None)) == {}
 
 
 @pytest.mark.full

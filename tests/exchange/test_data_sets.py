@@ -34,7 +34,7 @@ def scored() -> list[str]:
     verdict = Event(new_event_id(), now(), "score", JUDGE, first, values=GOOD, scorer="machine")
     given = [score("ada", first), score("bo", first, POOR), score("ada", second), score("ada", third, POOR)]
     with opened("sqlite:///scores.db") as store:
-        store.append([*given, score("cy", second, POOR), verdict])
+        store.append_new_events([*given, score("cy", second, POOR), verdict])
     return digests
 
 

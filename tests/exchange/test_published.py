@@ -14,8 +14,8 @@ from stores import opened, score
 
 from genaipa.files.text import sha256_of
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import load_published_scores
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.imported import load_all_published_scores
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.answers import Pool
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -32,7 +32,7 @@ def study(home: str) -> tuple[list[object], list[object]]:
     """The recorded answers and the published averages of a workspace."""
     folders = [RunFolder(path) for path in sorted(Path(home, "runs").iterdir())]
     records = [record for folder in folders for record in folder.read_records() if record.reply is not None]
-    return records, [row for folder in folders for row in load_published_scores(folder)]
+    return records, [row for folder in folders for row in load_all_published_scores(folder)]
 
 
 @pytest.mark.soak  # the same is shown of a study of two answers by test_inspect.py and test_label_studio.py
@@ -45,10 +45,10 @@ def test_scores_of_the_published_study_come_back(form: str, pulled: Path) -> Non
     write("genaipa.toml", "")
     assert call("get", "genaipabench", "--runs").code == 0
     here = find_workspace()
-    answers = Pool(here, list_run_folders(here), excluded=False).arrivals
+    answers = Pool(here, list_run_folders_oldest_first(here), excluded=False).arrivals
     given = islice(product(("ann", "bo", "cy"), answers), SCORES)
     with opened("sqlite:///scores.db") as store:
-        assert store.append([score(who, one, typed(keys_of(one, who))) for who, one in given]) == SCORES
+        assert store.append_new_events([score(who, one, typed(keys_of(one, who))) for who, one in given]) == SCORES
     before, written = everything_in(), study(".")
     assert call("export", form, "-o", "out", "--with-texts").code == 0
     write("other/genaipa.toml", "")

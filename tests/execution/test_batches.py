@@ -21,7 +21,7 @@ from genaipa.errors import RunBusyError, RunError, UsageError
 from genaipa.execution.batches.batched import Batching
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.runs.batches import read_batches
+from genaipa.runs.batches import read_batches_by_mark
 from genaipa.runs.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def test_the_cap_sets_half_aside() -> None:
         folder, outcome = carry_out(spec(**PLAN | {"max_tokens": 100}), None, limits)
     assert (outcome.status, server.tried) == ("capped", 0)
     assert outcome.needed
-    assert not read_batches(folder.path)
+    assert not read_batches_by_mark(folder.path)
     with serving(BatchServer()) as server:
         # Whoever leaves has the money out that the batch may cost.
         limits = RunLimits(batch=LEAVING, max_cost=2.5 * outcome.needed)

@@ -22,7 +22,7 @@ from test_batches import serving
 
 from genaipa.runs.batches import max_unrecorded_batch_dollars
 from genaipa.runs.procedure import make_spec_for_other_documents
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     assert genaipa("run", *plan, "--slice", "1/3", "--name", "shops", "--seed", "7", "--max-tokens", "9").code == 0
     done = genaipa("run", "--resume", "shops", "--slice", "2/3")
     assert done.code == 0, done.err
-    first, second = (folder.manifest() for folder in list_run_folders(find_workspace()))
+    first, second = (folder.manifest() for folder in list_run_folders_oldest_first(find_workspace()))
     alike = [make_spec_for_other_documents(manifest.spec, (), {}) for manifest in (first, second)]
     assert (alike[0], first.slice.plan) == (alike[1], second.slice.plan)
     assert genaipa("run", "--resume", "shops", "--slice", "3/4").err == "genaipa: --slice 3/4: shops has 3 slices.\n"
@@ -78,7 +78,7 @@ def test_refused(genaipa: Cli, options: tuple[str, ...], complaint: str) -> None
     write_corpus(DOCUMENTS[:2])
     done = genaipa("run", "-s", "extractive", "--documents", "shops.jsonl", "-i", "company-name", *options)
     assert (done.code, complaint in done.err) == (2, True), done.err
-    assert not list_run_folders(find_workspace())
+    assert not list_run_folders_oldest_first(find_workspace())
 
 
 @pytest.mark.full
@@ -123,7 +123,7 @@ def test_slices_end_with_their_driver(number: int, monkeypatch: pytest.MonkeyPat
         while any(processes(is_slice)):
             assert time.monotonic() < until, "a slice outlives its driver"
             time.sleep(0.05)
-        assert {folder.read_manifest_head().status for folder in list_run_folders(find_workspace())} <= {
+        assert {folder.read_manifest_head().status for folder in list_run_folders_oldest_first(find_workspace())} <= {
             "complete",
             "interrupted",
         }
@@ -218,7 +218,7 @@ def test_cap_holds_with_batches_out(genaipa: Cli) -> None:
         cap = round(0.8 * sum(row["batch_cost"] for row in estimated), 4)
         left = genaipa(*plan, "--name", "shops", *shares, "--max-cost", str(cap))
         assert left.code in (3, 4), left.err
-        folders = list_run_folders(find_workspace())
+        folders = list_run_folders_oldest_first(find_workspace())
         out = sum(max_unrecorded_batch_dollars(folder.path) for folder in folders)
         assert 0 < out <= cap
         done = genaipa("run", "--resume", "shops", "--on", "local:2", "--max-cost", "none")
@@ -237,7 +237,7 @@ def test_shares_of_a_cap_by_hand(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) 
             return genaipa(*plan, "--name", "shops", "--slice", f"{index}/2", *cap).code
 
         refused = genaipa(*plan, "--name", "shops", "--slice", "1/2", "--max-cost", "5")
-        assert (refused.code, list_run_folders(find_workspace()), server.requests) == (2, [], [])
+        assert (refused.code, list_run_folders_oldest_first(find_workspace()), server.requests) == (2, [], [])
         assert (
             "--max-cost $5 leaves $2.5 for each of 2 slices, less than 20 of their most expensive calls cost"
             in refused.err

@@ -14,7 +14,7 @@ from stores import opened, score
 
 from genaipa.judging.answers import read_judged_material
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import load_conversation_up_to
+from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.integrity import describe_record_flaw
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
@@ -60,7 +60,7 @@ def test_first_answers_are_asked_as_without_follow_ups(server: OpenAIServer, mod
     records = folder.read_records()
     _, offsets = folder.tally_records_and_map_offsets()
     for record in (record for record in records if record.after):
-        conversation = [(m.role, m.content) for m in load_conversation_up_to(folder, record, offsets)[:-1]]
+        conversation = [(m.role, m.content) for m in load_conversation_through_reply(folder, record, offsets)[:-1]]
         assert conversation in [[(m["role"], m["content"]) for m in request] for request in follow_ups]
 
 
@@ -164,7 +164,7 @@ def test_a_comparison_leaves_out_follow_ups_that_one_side_lacks(genaipa: Cli) ->
     genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality", "--limit", "2")
     pool = Pool(find_workspace(), [RunFolder(path) for path in sorted(find_workspace().runs.iterdir())])
     with opened("sqlite:///scores.db") as store:
-        store.append([score("Ada", digest) for digest in pool.answers])
+        store.append_new_events([score("Ada", digest) for digest in pool.answers])
     refused = genaipa("compare", "extractive", "scripted/say.yaml")
     assert refused.code == 2
     assert "only extractive has 2 follow-ups. --anyway" in refused.err

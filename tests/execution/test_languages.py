@@ -130,7 +130,9 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
         assert genaipa("run", *SHORT, "-p", document, "--name", f"about-{document}").code == 0
         with contextlib.closing(open_store(find_workspace())) as store:
             given = "11111" if document == "brindlecart" else "33333"
-            store.append([score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()])
+            store.append_new_events(
+                [score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()]
+            )
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
     gathered = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), []))

@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import OptionError
-from genaipa.execution.launch import Launch, carry_out_slices, parse_launcher_and_slices_at_once, slice_environment
+from genaipa.execution.launch import (
+    Launch,
+    carry_out_slices_resuming_capped,
+    parse_launcher_and_slices_at_once,
+    slice_environment,
+)
 from genaipa.execution.local import LocalLauncher
 
 HERE = LocalLauncher()
@@ -84,7 +89,7 @@ def test_capped_slices_go_on_while_they_get_further() -> None:
     """Passes over them end with the first that brings nothing."""
     capped = f"import os, sys; os.path.exists('answers') and os.stat('answers').st_size > 2 or {GROWS}; sys.exit(4)"
     launch, _ = scripted(2, s2=capped)
-    carry_out_slices(launch, HERE, [1, 2], 2)
+    carry_out_slices_resuming_capped(launch, HERE, [1, 2], 2)
     assert launch.codes == {1: 0, 2: 4}
     assert sorted(launch.began) == [1, 2, 2, 2, 2]
 

@@ -33,9 +33,9 @@ from genaipa.execution.run import carry_out_run as ask_missing
 from genaipa.policies.document import split_by_token_limit
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
-from genaipa.runs.procedure import require_procedure_plan
+from genaipa.runs.procedure import assert_procedure_run_and_get_plan
 from genaipa.systems.costs import make_estimate_counter
-from genaipa.tasks.procedure import Procedure, Script, list_introduction_messages, question_order
+from genaipa.tasks.procedure import Procedure, Script, list_introduction_messages, shuffled_question_order_within_limit
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
@@ -76,7 +76,9 @@ def expected_script(plan: RunSpec) -> Script:
     material = Procedure(plan, find_workspace())
     document = material.documents[plan.plan.documents[0]]
     parts = tuple(
-        split_by_token_limit(document, require_procedure_plan(plan).part_tokens or 2000, make_estimate_counter().count)
+        split_by_token_limit(
+            document, assert_procedure_run_and_get_plan(plan).part_tokens or 2000, make_estimate_counter().count
+        )
     )
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
@@ -125,7 +127,7 @@ def test_shared_conversation_grows(server: TimedServer) -> None:
     script = expected_script(plan)
     history = dialogue(script, script.introduction_steps("document"))
     assert len(script.parts) == 2
-    order = question_order(plan, "acme", 1, script.questions)
+    order = shuffled_question_order_within_limit(plan, "acme", 1, script.questions)
     assert len(server.requests) == len(order) == 4
     for request, question in zip(server.requests, order, strict=True):
         asked = script.question_message(question, "original").content

@@ -127,7 +127,9 @@ def test_slices_are_one_run() -> None:
     }
     with contextlib.closing(open_store(find_workspace())) as store:
         digests = sorted({record.digest for record in whole.answers()})
-        store.append([score("ada", digest, GOOD if place % 3 else POOR) for place, digest in enumerate(digests)])
+        store.append_new_events(
+            [score("ada", digest, GOOD if place % 3 else POOR) for place, digest in enumerate(digests)]
+        )
     tables = [api.report(name).as_json() for name in ("whole", "shops")]
     # These are about time.
     for name in tables[0]["tables"].keys() - {"effort", "throughput-systems"}:

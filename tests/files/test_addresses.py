@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.files.text import split_url
+from genaipa.files.text import split_url_or_empty
 
 if TYPE_CHECKING:
     import pytest
@@ -24,8 +24,8 @@ ODD = (
 
 def test_an_odd_address_has_no_host() -> None:
     """A host is named only where there is one."""
-    assert split_url("http://a.example/x").hostname == "a.example"
-    assert not any(split_url(odd).hostname for odd in ODD if "[v1" not in odd)
+    assert split_url_or_empty("http://a.example/x").hostname == "a.example"
+    assert not any(split_url_or_empty(odd).hostname for odd in ODD if "[v1" not in odd)
 
 
 def test_commands_say_what_is_wrong_with_an_address(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ from genaipa.scoring.tables import read_table
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_exchange.incoming import Incoming
 from genaipa_exchange.label_studio import format_value_label
-from genaipa_exchange.label_studio import read_label_studio_export as read_label_studio
+from genaipa_exchange.label_studio import import_label_studio_export as read_label_studio
 
 if TYPE_CHECKING:
     from collections.abc import Callable

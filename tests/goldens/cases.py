@@ -18,7 +18,7 @@ from genaipa.runs import journal
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import Record
 from genaipa.runs.selection import find_run
-from genaipa.scoring.waves import load_waves, short_digest
+from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def make_wave(questions: int = 12) -> None:
     worth = truth(sorted({record.digest for record in answers(run)}))
     drawn = call("sample", "--size", "8")
     assert drawn.code == 0, drawn.err
-    asked = load_waves(find_workspace()).all_answers_in_wave
-    inside = [digest for digest in worth if short_digest(digest) in asked]
+    asked = load_waves(find_workspace()).all_wave_digest_prefixes
+    inside = [digest for digest in worth if digest_prefix_used_in_waves(digest) in asked]
     beside = [digest for digest in worth if digest not in inside][:3]
     errs, bo = noisy(1), noisy(3, 0.15)
     keep(human("ada", digest, worth[digest], minute) for minute, digest in enumerate([*inside, *beside]))

@@ -33,7 +33,7 @@ ADAPTER = '''"""Acme's models."""
 from typing import ClassVar
 
 from genaipa.systems.base import Readiness, Reply
-from genaipa.systems.endpoint import find_endpoint, require_sdk, select_sampling_options
+from genaipa.systems.endpoint import read_endpoint_from_environment, require_sdk, select_sendable_sampling_options
 from genaipa.systems.provider import Provider
 
 
@@ -59,7 +59,7 @@ class AcmeSystem:
 
     async def start(self):
         require_sdk(self.name, self.provider)
-        self.endpoint = find_endpoint(self.provider, self.name)
+        self.endpoint = read_endpoint_from_environment(self.provider, self.name)
         return Readiness()
 
     async def reply(self, messages, settings):
@@ -67,7 +67,7 @@ class AcmeSystem:
 
         if self.model == "refused":
             raise self.endpoint.status_error(401, f"Invalid token {self.endpoint.key}")
-        sent = select_sampling_options(settings, self.accepts, {"temperature": "heat"})
+        sent = select_sendable_sampling_options(settings, self.accepts, {"temperature": "heat"})
         return Reply(acme_sdk.reply(self.endpoint.key), sent=sent)
 
     async def count_tokens(self, text):
@@ -244,8 +244,8 @@ def add_everything(copy: Path) -> None:
     render.write_text(render.read_text().replace("FORMS = {", FORM + 'FORMS = {".md": as_markdown, '))
     (copy / "genaipa_exchange/plain.py").write_text(EXCHANGE)
     forms = copy / "genaipa_exchange/forms.py"
-    line = 'FORMS: tuple[Form, ...] = (\n    Form("plain", "replies alone", plain.write),'
-    changed = forms.read_text().replace("FORMS: tuple[Form, ...] = (", line)
+    line = 'FORMS: tuple[ExchangeFormat, ...] = (\n    ExchangeFormat("plain", "replies alone", plain.write),'
+    changed = forms.read_text().replace("FORMS: tuple[ExchangeFormat, ...] = (", line)
     forms.write_text(changed.replace("import chat_import,", "import chat_import, plain,"))
     (copy / "dutch.py").write_text(LANGUAGE)
     information = copy / "dutch-1.dist-info"

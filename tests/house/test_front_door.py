@@ -158,7 +158,7 @@ def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> No
     assert (found.size, found.unscored, found.frame["wave"].to_list()) == (4, 4, [4])
     shown = genaipa("sample", "--json")
     assert json.loads(shown.out) == found.frame.to_dict("records")
-    assert front.sample(run, size=6).waves.all_answers_in_wave > found.waves.all_answers_in_wave
+    assert front.sample(run, size=6).waves.all_wave_digest_prefixes > found.waves.all_wave_digest_prefixes
     assert front.sample(run, size=2).notes[1].startswith("A random part never shrinks")
     with pytest.raises(front.GenaipaError, match="size 0: must be 1 or more"):
         front.sample(run, size=0)
@@ -177,9 +177,9 @@ def test_every_suite_is_listed() -> None:
 
 def score_all(run: front.Run, values: str) -> None:
     """Ada scores all answers of a run alike."""
-    given = load_rubric(run.workspace).parse_keys(values)
+    given = load_rubric(run.workspace).parse_digits(values)
     with contextlib.closing(open_store(run.workspace)) as store:
-        store.append([score("Ada", record.digest, given) for record in run.answers()])
+        store.append_new_events([score("Ada", record.digest, given) for record in run.answers()])
 
 
 @pytest.mark.full

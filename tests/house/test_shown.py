@@ -52,9 +52,9 @@ def check(shown: Any, *texts: str) -> None:
 def scored(system: str, name: str = "") -> front.Run:
     """A run of this system and the baseline, scored by Ada."""
     run = front.run([system, "extractive"], f"acme-{LONG}", initializations="document", name=name or None)
-    given = load_rubric(run.workspace).parse_keys("11111")
+    given = load_rubric(run.workspace).parse_digits("11111")
     with contextlib.closing(open_store(run.workspace)) as store:
-        store.append([score("Ada", record.digest, given) for record in run.answers()])
+        store.append_new_events([score("Ada", record.digest, given) for record in run.answers()])
     return run
 
 

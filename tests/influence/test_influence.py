@@ -14,12 +14,16 @@ from scipy import stats
 from stores import score
 
 from genaipa.answers.study import Log
-from genaipa.scoring.aids import draw_withheld_aids, load_aids
+from genaipa.scoring.aids import draw_withheld_aids, load_built_in_and_plugin_aids
 from genaipa.scoring.events import ScreenContents
 from genaipa_influence.chapter import InfluenceChapter
 from genaipa_influence.effects import LEAST_ANALYSTS, LEAST_SCORES, estimate_aid_effect
 from genaipa_influence.fact import AidsOnScreen
-from genaipa_influence.tables import collect_recorded_scores, describe_moving_aids, find_movements
+from genaipa_influence.tables import (
+    collect_scores_recording_aids,
+    describe_significant_aid_effects,
+    estimate_and_adjust_aid_effects,
+)
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 
 def test_each_aid_is_drawn_by_itself() -> None:
     """One score in five lacks an aid, whatever it lacks beside; seed, answer, analyst and aid alone decide."""
-    names = [*load_aids()]
+    names = [*load_built_in_and_plugin_aids()]
     draws = [draw_withheld_aids(names, seed=3, answer_digest=f"{n:064x}", analyst="Ada") for n in range(4000)]
     assert names == ["points", "nearest", "evidence", "suggestions"]
     for name in names:
@@ -106,7 +110,7 @@ def test_too_few_or_nothing_that_varies() -> None:
     flat = estimate_aid_effect([1.0] * count, shown, names, ["Ada"] * count, ["one"] * count)
     assert (flat.difference, np.isnan(flat.low), np.isnan(flat.p)) == (pytest.approx(0.0), True, True)
     few = estimate_aid_effect([1.0] * (count - 1), shown[1:], names[1:], ["Ada"] * (count - 1), ["one"] * (count - 1))
-    assert (few.withheld, few.is_too_few, np.isnan(few.difference)) == (LEAST_SCORES - 1, True, True)
+    assert (few.withheld, few.has_too_few_scores, np.isnan(few.difference)) == (LEAST_SCORES - 1, True, True)
     whose = ["Ada" if on else "Bo" for on in shown]
     assert np.isnan(estimate_aid_effect([*range(count)], shown, names, whose, ["one"] * count).difference)
 
@@ -151,10 +155,12 @@ def test_what_an_aid_moves_is_said_with_its_remedy() -> None:
     assert reference["same_with"] == 1.0
     assert reference["low"] < 0.25 < reference["high"]
     assert reference["moved_low"] < 1 - reference["same_without"] < reference["moved_high"]
-    recorded = collect_recorded_scores(study)
+    recorded = collect_scores_recording_aids(study)
     assert len(recorded.frame) == len(answer_rows()) * 2
     assert recorded.frame["seconds"].median() == pytest.approx(log(60), abs=0.2)
-    points, values = describe_moving_aids(recorded, find_movements(recorded, PAPER.metrics), study)
+    points, values = describe_significant_aid_effects(
+        recorded, estimate_and_adjust_aid_effects(recorded, PAPER.metrics), study
+    )
     remedy = "2 analysts). Turn them off: suggestions: false in the plan of desk.yaml."
     moved = r"Suggested values move M_all by \+\d\.\d points \(95% interval of the effect \d\.\d to \d\.\d, "
     assert re.fullmatch(moved + re.escape(remedy), points)
@@ -173,7 +179,7 @@ def test_no_aid_moves_values_that_nobody_follows() -> None:
 
 def test_aids_are_columns() -> None:
     """Of a score that records them; of another, nothing."""
-    read = AidsOnScreen().reader(None, None)  # type: ignore[arg-type] # it reads each score alone
+    read = AidsOnScreen().make_event_reader(None, None)  # type: ignore[arg-type] # it reads each score alone
     assert read is not None
     aids = {"nearest": True, "evidence": False, "points": True}
     assert read(score("Ada", "a1", shown=ScreenContents(aids=aids))) == {

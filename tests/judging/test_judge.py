@@ -14,7 +14,7 @@ from genaipa.judging.name import Judge
 from genaipa.judging.verdict import find_verdict_flaw
 from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_run, list_run_folders, select_sources
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.systems.base import Reply, Usage
 from genaipa.workspace import find_workspace
@@ -155,7 +155,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     study(genaipa, 2)
     assert genaipa("judge", "--judge", script("judge.yaml")).code == 0
     here = find_workspace()
-    own, judges = Pool(here, list_run_folders(here)), Pool(here, judge_runs())
+    own, judges = Pool(here, list_run_folders_oldest_first(here)), Pool(here, judge_runs())
     assert (len(own.answers), len(judges.answers)) == (2, 0)
     assert [source.folder.name for source in select_sources(here, ["latest"])] == [load_run("answers").name]
     assert [source.manifest.spec.task for source in select_sources(here, ["latest"])] == ["procedure"]

@@ -16,9 +16,9 @@ import yaml
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.abstention import classify_silence_stance
+from genaipa.scoring.evidence.abstention import classify_whether_silence_is_claimed
 from genaipa.scoring.evidence.quotations import find_quotations
-from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.resolution import find_and_resolve_citations
 
 SOUGHT = {"citations": (0.96, 0.98), "silence": (0.98, 0.95)}
 """Precision and recall that each language keeps."""
@@ -42,7 +42,7 @@ def policy(code: str, chapter: str = "") -> Document:
 
 def cited(text: str, document: Document) -> set[str]:
     """The numbers of the document's sections that a text cites; a range as 2-4."""
-    own = [one.text for one in find_references(text, document) if not one.outside]
+    own = [one.text for one in find_and_resolve_citations(text, document) if not one.outside]
     return {"-".join(re.findall(r"\d+(?:\.\d+)*", one)) for one in own}
 
 
@@ -64,7 +64,9 @@ def citations(code: str, folder: str) -> tuple[float, float]:
 def silence(code: str, folder: str) -> tuple[float, float]:
     """Precision and recall of the answers that are found to claim silence."""
     entries = marked(f"silence-{code}", folder)
-    found = [{"silent"} if classify_silence_stance(one["text"], code) == "yes" else set() for one in entries]
+    found = [
+        {"silent"} if classify_whether_silence_is_claimed(one["text"], code) == "yes" else set() for one in entries
+    ]
     return shares(found, [{"silent"} if one["silent"] else set() for one in entries])
 
 

@@ -25,7 +25,11 @@ from genaipa.runs.authors import Authors
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_event_id, verify_log
 from genaipa.scoring.importing import import_scores_from_sources
-from genaipa.scoring.objections import collect_objections, find_objection_of_analyst, make_correction
+from genaipa.scoring.objections import (
+    collect_objections_even_withdrawn,
+    find_unwithdrawn_objection_of_analyst,
+    make_correction,
+)
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
@@ -63,8 +67,8 @@ def statuses(store: Store) -> list[tuple[str, str]]:
     """Each objection's analyst and status, in the order of the log."""
     current = CurrentScores(store.events)
     current.read_new_events()
-    found = collect_objections(current.objection_events())
-    assert found == collect_objections(kept(store)), (
+    found = collect_objections_even_withdrawn(current.list_objections_undos_and_rulings())
+    assert found == collect_objections_even_withdrawn(kept(store)), (
         "a view of the whole log has what concerns objections, and nothing else"
     )
     return [(one.event.analyst, one.status) for one in found]
@@ -74,24 +78,27 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     """All in the chained log: the latest of an analyst counts, the latest ruling too, even after a withdrawal."""
     ana, bob = objection("ana"), objection("bob")
     given = score("ana", "a1")
-    store.append([given, ana, bob, objection("cem", question="Q2")])
+    store.append_new_events([given, ana, bob, objection("cem", question="Q2")])
     again = objection("ana", "a2")
-    store.append([again, undo(bob)])
+    store.append_new_events([again, undo(bob)])
     assert statuses(store) == [("ana", "withdrawn"), ("bob", "withdrawn"), ("cem", "open"), ("ana", "open")]
-    found = collect_objections(kept(store))
-    assert find_objection_of_analyst(found, "ana", (sha256_of(TEXT), "policy", "Q1")) == found[3]
-    assert find_objection_of_analyst(found, "bob", (sha256_of(TEXT), "policy", "Q1")) is None
+    found = collect_objections_even_withdrawn(kept(store))
+    assert find_unwithdrawn_objection_of_analyst(found, "ana", (sha256_of(TEXT), "policy", "Q1")) == found[3]
+    assert find_unwithdrawn_objection_of_analyst(found, "bob", (sha256_of(TEXT), "policy", "Q1")) is None
     edited = Correction(silent="partly", at=AT, sha256=sha256_of(SENTENCE))
-    store.append(
+    store.append_new_events(
         [
             make_objection_ruling_event(found[2], "lee", None, reason="It is right."),
             make_objection_ruling_event(found[3], "lee", RIGHT),
         ]
     )
-    store.append([make_objection_ruling_event(found[2], "lee", edited), undo(again), undo(given)])
+    store.append_new_events([make_objection_ruling_event(found[2], "lee", edited), undo(again), undo(given)])
     assert statuses(store)[2:] == [("cem", "accepted"), ("ana", "accepted")]
-    assert [one.correction for one in collect_objections(kept(store))[2:]] == [edited, RIGHT]
-    assert [one.ruling_order for one in collect_objections(kept(store))] == [-1, -1, 1, 0]
+    assert [one.accepted_or_proposed_correction for one in collect_objections_even_withdrawn(kept(store))[2:]] == [
+        edited,
+        RIGHT,
+    ]
+    assert [one.ruling_order for one in collect_objections_even_withdrawn(kept(store))] == [-1, -1, 1, 0]
     assert verify_log(store).breaks == []
     current = CurrentScores(store.events)
     current.read_new_events()
@@ -101,7 +108,13 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
 def test_a_report_counts_objections_by_document_and_state() -> None:
     """Withdrawn ones aside; where there is none there is no chapter."""
     ana, bob, cem = objection("ana"), objection("bob"), objection("cem", question="Q2")
-    events = [ana, bob, cem, make_objection_ruling_event(collect_objections([ana])[0], "lee", RIGHT), undo(bob)]
+    events = [
+        ana,
+        bob,
+        cem,
+        make_objection_ruling_event(collect_objections_even_withdrawn([ana])[0], "lee", RIGHT),
+        undo(bob),
+    ]
     study = study_of(tidy_of(answer_rows()[:1]), log=Log(events))
     chapter = ObjectionsChapter().make(study, Scope())
     assert [table.data.to_dict("records") for table in chapter.tables] == [
@@ -113,7 +126,9 @@ def test_a_report_counts_objections_by_document_and_state() -> None:
 def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     """One without its word, a word of a score, a correction of nothing, and a ruling or undo of what is not there."""
     ana = objection("ana")
-    store.append([ana, settled := make_objection_ruling_event(collect_objections([ana])[0], "lee", RIGHT)])
+    store.append_new_events(
+        [ana, settled := make_objection_ruling_event(collect_objections_even_withdrawn([ana])[0], "lee", RIGHT)]
+    )
     refused = {
         "the objection needs an 'annotation'": Event(new_event_id(), now(), "objection", "ana", "a1"),
         "the score must not have an 'annotation'": score("ana", "a1", annotation=ana.annotation),
@@ -131,14 +146,14 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     }
     for sentence, event in refused.items():
         with pytest.raises(DataError, match=sentence):
-            store.append([event])
+            store.append_new_events([event])
     assert len(kept(store)) == 2
 
 
 def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
     """Exported and imported it is the same file; a ruling on what is neither here nor in the file is a problem."""
     ana = objection("ana", "a" * 64)
-    events = [ana, make_objection_ruling_event(collect_objections([ana])[0], "lee", RIGHT), undo(ana)]
+    events = [ana, make_objection_ruling_event(collect_objections_even_withdrawn([ana])[0], "lee", RIGHT), undo(ana)]
     log, rest = tmp_path / "log.jsonl", tmp_path / "rest.jsonl"
     for path, some in ((log, events), (rest, events[1:2])):
         with path.open("wb") as file:
@@ -178,7 +193,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         == "partly"
     )
     with pytest.raises(UsageError, match="a rejection needs a reason"):
-        make_objection_ruling_event(collect_objections([objection("ana")])[0], "lee", None)
+        make_objection_ruling_event(collect_objections_even_withdrawn([objection("ana")])[0], "lee", None)
 
 
 # --- From the desk to the report -------------------------------------------------------------------------------------
@@ -200,7 +215,7 @@ def objected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
         objection("bob", digests[1], "Q2", wrong),
     ]
     with opened("sqlite:///scores.db") as store:
-        store.append([*(score("ana", answer) for answer in digests), *events])
+        store.append_new_events([*(score("ana", answer) for answer in digests), *events])
     return events
 
 
@@ -279,8 +294,11 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
     found, left_out = collect_corrections_and_notes(
         here,
         "acme",
-        collect_objections(
-            [*given, *(make_objection_ruling_event(one, "lee", RIGHT) for one in collect_objections(given))]
+        collect_objections_even_withdrawn(
+            [
+                *given,
+                *(make_objection_ruling_event(one, "lee", RIGHT) for one in collect_objections_even_withdrawn(given)),
+            ]
         ),
     )
     assert (found.questions, found.digest, [*found.corrections]) == ("policy", sha256_of(TEXT), ["Q1"])

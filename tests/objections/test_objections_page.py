@@ -8,7 +8,7 @@ import pytest
 from pages import EDSGER, Shown, digests, make_desk, open_app, score
 
 from genaipa.scoring.events import Objection
-from genaipa.scoring.objections import collect_objections, make_correction
+from genaipa.scoring.objections import collect_objections_even_withdrawn, make_correction
 from genaipa.scoring.people import User
 from genaipa_objections.entries import has_objections_to_settle
 
@@ -33,7 +33,7 @@ def object_to(desk: Desk, analyst: str, answer: str, reply: str) -> str:
     right = make_correction(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
     said = Objection(case.document.name, case.document.digest, case.questions, case.answer.question, right)
     desk.queue.file_objection(analyst, answer, said)
-    return desk.current.objection_events()[-1].id
+    return desk.current.list_objections_undos_and_rulings()[-1].id
 
 
 def show_objections(desk: Desk, user: User) -> Shown:
@@ -61,8 +61,10 @@ def test_objections_are_settled_by_whoever_adjudicates(desk):
     page.test.text_input[0].input("It says so.")
     press(page, "Reject")
     assert "There are no such objections." in page.text()
-    found = {one.event.id: one for one in collect_objections(desk.current.objection_events())}
-    assert (found[ada].status, found[ada].correction.answer, found[ada].ruling.analyst) == (
+    found = {
+        one.event.id: one for one in collect_objections_even_withdrawn(desk.current.list_objections_undos_and_rulings())
+    }
+    assert (found[ada].status, found[ada].accepted_or_proposed_correction.answer, found[ada].ruling.analyst) == (
         "accepted",
         "It never does.",
         "lee",

@@ -19,26 +19,30 @@ from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import unpack_to_score
+from genaipa.archive import unpack_for_scoring_unless_done
 from genaipa.errors import DataError, UsageError
 from genaipa.reports.figures.figure import Scope
 from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
-from genaipa.runs.selection import list_run_folders, select_sources
+from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
-from genaipa_partners.chapter import PartnersChapter, collect_partner_scores
-from genaipa_partners.dealing import Draw, Thread, deal_threads
-from genaipa_partners.joining import iterate_study_events, join_logs
+from genaipa_partners.chapter import PartnersChapter, average_scores_by_partner_and_answer
+from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
+from genaipa_partners.joining import iterate_file_places_and_study_events, join_logs
 from genaipa_partners.returning import (
-    check_return_belongs,
     choose_longest_by_partner,
     find_pack_notes,
+    find_pack_share_of_return_or_raise,
     read_returned_log,
     write_returned_log,
 )
-from genaipa_partners.severity import average_without_severity, fit_severities, measure_severities
+from genaipa_partners.severity import (
+    average_without_partner_severity,
+    fit_partner_severities,
+    measure_partner_severities,
+)
 from genaipa_partners.split import load_split
 
 if TYPE_CHECKING:
@@ -115,14 +119,14 @@ def test_a_split_is_blind_whole_and_drawn_once(genaipa: Cli) -> None:
 def test_a_pack_is_unpacked_once(genaipa: Cli) -> None:
     """A pack becomes a workspace of its answers beside itself; another one is not mixed into it."""
     split(genaipa, *OPTIONS)
-    folder = unpack_to_score(Path("packs/ard.zip"))
+    folder = unpack_for_scoring_unless_done(Path("packs/ard.zip"))
     assert "9 answers to score" in done(genaipa("scores", "sheet", "latest", "-o", "a.xlsx", "--workspace", folder))
     (folder / "scores.db").rename(folder / "kept.db")
-    assert unpack_to_score(Path("packs/ard.zip")) == folder
+    assert unpack_for_scoring_unless_done(Path("packs/ard.zip")) == folder
     assert not (folder / "scores.db").exists(), "it is not unpacked again"
     Path("packs/rai.zip").replace("packs/ard.zip")
     with pytest.raises(UsageError, match="unpacked from another pack"):
-        unpack_to_score(Path("packs/ard.zip"))
+        unpack_for_scoring_unless_done(Path("packs/ard.zip"))
     assert "To score it: genaipa score --workspace there" in done(genaipa("unpack", "packs/bbc.zip", "there"))
     assert "leave the other names out" in genaipa("score", "packs/bbc.zip", "run-1").err
     assert "is not a partner's pack" in genaipa("study", "send").err
@@ -144,8 +148,8 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
     assert "The license of acme" in refused.err
     done(genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc", "--with-texts", "--shared", "0%"))
     (share,) = load_split(find_workspace()).partners
-    homes = find_workspace(), find_workspace(unpack_to_score(Path("packs/bbc.zip")))
-    ours, theirs = (Pool(home, list_run_folders(home)) for home in homes)
+    homes = find_workspace(), find_workspace(unpack_for_scoring_unless_done(Path("packs/bbc.zip")))
+    ours, theirs = (Pool(home, list_run_folders_oldest_first(home)) for home in homes)
     assert not theirs.problems
     assert len(theirs.answers) == len(ours.answers) == 4
     for digest, (original,) in share.answers.items():
@@ -162,7 +166,7 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
 def test_one_sheet_holds_every_run(genaipa: Cli) -> None:
     """A pack may have several runs: without a name the sheet has the answers of all of them."""
     here = find_workspace()
-    answers = Pool(here, list_run_folders(here)).answers
+    answers = Pool(here, list_run_folders_oldest_first(here)).answers
     assert f"all.xlsx: {len(answers)} answers to score." in done(genaipa("scores", "sheet", "-o", "all.xlsx"))
     Path("none").mkdir()
     Path("none/genaipa.toml").touch()
@@ -185,7 +189,7 @@ def test_nothing_yet_is_a_status(genaipa: Cli) -> None:
     rows = json.loads(done(genaipa("study", "status", "--json")))["partners"]
     assert [row["chain"] for row in rows] == ["no file"] * 3
     assert "There is no file bbc.scores.jsonl" in genaipa("study", "status", "bbc.scores.jsonl").err
-    unpack_to_score(Path("packs/bbc.zip"))
+    unpack_for_scoring_unless_done(Path("packs/bbc.zip"))
     Path("packs/bbc/scores.db").unlink()
     assert "start with: genaipa score packs/bbc.zip" in genaipa("study", "send", "packs/bbc.zip").err
 
@@ -193,20 +197,20 @@ def test_nothing_yet_is_a_status(genaipa: Cli) -> None:
 @pytest.mark.usefixtures("study")
 def test_nobody_scores_what_they_wrote_at_a_partner_s(genaipa: Cli) -> None:
     """In a pack a writer is not asked for their own answer, and no file of it tells who wrote which."""
-    (run, _) = list_run_folders(find_workspace())
+    (run, _) = list_run_folders_oldest_first(find_workspace())
     own = [record.digest for record in run.read_records() if record.document == "gamma"][1]
     asyncio.run(append_authorship(run, Authorship("key", own, "Bo Li", "")))
     asyncio.run(append_authorship(run, Authorship("key", own, "Cy (ard)", "")))
     record = split(genaipa, *OPTIONS)
     share = next(share for share in record["partners"] if share["name"] == "ard")
     (packed,) = [digest for digest, originals in share["answers"].items() if own in originals]
-    folder = unpack_to_score(Path("packs/ard.zip"))
+    folder = unpack_for_scoring_unless_done(Path("packs/ard.zip"))
     marks = [path.read_text() for path in folder.glob("runs/*/author-marks.json")]
     assert marks, "beside the answers"
     assert {len(found) for text in marks for found in json.loads(text)["marks"].values()} == {2}
     for path in folder.rglob("*"):
         assert path.is_dir() or not re.search(rb"bo li|cy \(|authors.jsonl", path.read_bytes().lower()), path
-    authors = Pool(find_workspace(folder), list_run_folders(find_workspace(folder))).authors
+    authors = Pool(find_workspace(folder), list_run_folders_oldest_first(find_workspace(folder))).authors
     for name in (" bo  LI", "Bo Li (rai)", "Cy"):
         assert authors.answer_digests_of_author(name) == {packed}
         assert authors.is_author(name, packed)
@@ -240,7 +244,7 @@ def test_a_partner_who_takes_any_language_evens_out_the_others() -> None:
         for language, size in (("en", 60), ("de", 30))
         for number in range(size)
     ]
-    deal = deal_threads(threads, {"bbc": "en", "ard": "de", "rai": ""}, 0.1, Draw(b"k"))
+    deal = deal_threads(threads, {"bbc": "en", "ard": "de", "rai": ""}, 0.1, KeyedDraw(b"k"))
     assert len(deal.shared) == 9
     assert len(deal.by_partner["ard"]) == 30, "all there is of its language"
     assert sorted(map(len, deal.by_partner.values())) == [30, 34, 35]
@@ -264,14 +268,14 @@ def returned(study: None, genaipa: Cli) -> dict[str, Path]:
     """The files of three partners who scored all that they have; the analyst is called Ada everywhere."""
     with opened(store_of()) as store:
         first = next(json.loads(line)["digest"] for line in Path("runs/run-1/answers.jsonl").read_text().splitlines())
-        store.append([score("reference", first, note="Aardvark is right.")])
+        store.append_new_events([score("reference", first, note="Aardvark is right.")])
     record = split(genaipa, *OPTIONS)
     files = {}
     for turn, share in enumerate(record["partners"]):
-        folder = unpack_to_score(Path(f"packs/{share['name']}.zip"))
+        folder = unpack_for_scoring_unless_done(Path(f"packs/{share['name']}.zip"))
         with opened(store_of(folder)) as store:
             events = [score("Ada", answer, GOOD if turn else POOR) for answer in share["answers"]]
-            store.append([*events, undo(events[-1])])
+            store.append_new_events([*events, undo(events[-1])])
         files[share["name"]] = send(share["name"], f"{share['name']}.scores.jsonl")
     return files
 
@@ -296,7 +300,9 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
     )
     assert sum(event["kind"] == "score" for event in events) == 1 + split_answers
     workspace = find_workspace(Path("order-ard"))
-    scores = collect_partner_scores(gather_study_with_stored_scores(workspace, select_sources(workspace, ())))
+    scores = average_scores_by_partner_and_answer(
+        gather_study_with_stored_scores(workspace, select_sources(workspace, ()))
+    )
     assert set(scores["answer"]) <= {text for share in load_split(workspace).partners for text in share.answers}
     assert set(scores.loc[scores["cell"] == "", "answer"]) == {*load_split(workspace).shared} & {*scores["answer"]}
     assert set(scores["cell"]) - {""} == {f"{system} {language}" for system in SYSTEMS for language in ("en", "de")}
@@ -331,7 +337,7 @@ def test_what_was_altered_cut_or_mixed_is_named(returned: dict[str, Path]) -> No
         path = Path("wrong.scores.jsonl")
         path.write_text("\n".join(content) + "\n")
         with pytest.raises(DataError, match=words):
-            check_return_belongs(read_returned_log(path), made)
+            find_pack_share_of_return_or_raise(read_returned_log(path), made)
 
 
 def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], genaipa: Cli) -> None:
@@ -340,9 +346,9 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], gen
     single = next(digest for digest, originals in made.partners[0].answers.items() if len(originals) == 1)
     shutil.copytree("packs", "twin")
     with opened(store_of("packs/bbc")) as store:
-        store.append([score("Bo", single)])
+        store.append_new_events([score("Bo", single)])
     with opened(store_of("twin/bbc")) as store:
-        store.append([score("Cem", single), score("Dee", single)])
+        store.append_new_events([score("Cem", single), score("Dee", single)])
     later, other = (read_returned_log(send("bbc", f"{folder}.jsonl", folder)) for folder in ("packs", "twin"))
     assert choose_longest_by_partner([later, earlier]) == {"bbc": later}
     assert "exists" in genaipa("study", "send", "packs/bbc.zip", "-o", "twin.jsonl").err
@@ -352,7 +358,7 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], gen
         choose_longest_by_partner([earlier, other, later])
     with contextlib.ExitStack() as stack:
         store = stack.enter_context(opened(store_of()))
-        whole = len([*iterate_study_events(earlier, made.partners[0])])
+        whole = len([*iterate_file_places_and_study_events(earlier, made.partners[0])])
         for log, added in ((earlier, whole), (later, 1), (earlier, 0)):
             (joined,) = join_logs(store, made, [log]).partners
             assert joined.added == added
@@ -371,11 +377,13 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     answers = np.concatenate([np.repeat(np.arange(80), 4), np.arange(80, 400)])
     partners = np.concatenate([np.tile(np.arange(4), 80), alone])
     values = quality[answers] + severity[partners] + random.normal(0, 8, len(answers))
-    found = measure_severities(values, partners, answers)
+    found = measure_partner_severities(values, partners, answers)
     assert [partner.stands_out for partner in found] == [False, False, True, False]
     assert found[2].low < -10 < found[2].high < 0
-    fit = fit_severities(values, partners, answers, reference=np.array([True, True, False, True]))
-    first, second = (average_without_severity(values, partners, answers, fit, answers % 2 == odd) for odd in (0, 1))
+    fit = fit_partner_severities(values, partners, answers, reference=np.array([True, True, False, True]))
+    first, second = (
+        average_without_partner_severity(values, partners, answers, fit, answers % 2 == odd) for odd in (0, 1)
+    )
     assert first.mean < second.mean - 4, "as scored, the first system pays for its partner"
     truth = [quality[odd::2].mean() for odd in (0, 1)]
     assert abs((first.adjusted - second.adjusted) - (truth[0] - truth[1])) < 2.5
@@ -383,16 +391,18 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     assert first.partners_high - first.partners_low >= first.high - first.low
     assert first.partners_low < truth[0] - 2.5 < first.partners_high, "others like these may be as harsh"
     sure = fit._replace(influences=0 * fit.influences)
-    narrow = average_without_severity(values, partners, answers, sure, answers % 2 == 0)
+    narrow = average_without_partner_severity(values, partners, answers, sure, answers % 2 == 0)
     assert first.high - first.low > narrow.high - narrow.low, "that severity is estimated makes it less sure"
     # Of two, nobody knows which one differs; of few shared answers, nothing is said.
     both = np.isin(partners, [1, 2])
-    two = measure_severities(values[both], partners[both] - 1, answers[both])
+    two = measure_partner_severities(values[both], partners[both] - 1, answers[both])
     assert [partner.stands_out for partner in two] == [True, True]
-    fit = fit_severities(values[320:], partners[320:], answers[320:], reference=np.ones(4, dtype=bool))
+    fit = fit_partner_severities(values[320:], partners[320:], answers[320:], reference=np.ones(4, dtype=bool))
     assert not fit.effects.any(), "nothing is known where nothing is shared"
     few = answers < 9
-    assert not any(partner.stands_out for partner in measure_severities(values[few], partners[few], answers[few]))
+    assert not any(
+        partner.stands_out for partner in measure_partner_severities(values[few], partners[few], answers[few])
+    )
 
 
 def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
@@ -401,13 +411,13 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     record = split(genaipa, "--partners", "bbc,rai,ard", "--shared", "100%")
     rubric = shipped_rubric()
     for turn, share in enumerate(record["partners"]):
-        folder = unpack_to_score(Path(f"packs/{share['name']}.zip"))
+        folder = unpack_for_scoring_unless_done(Path(f"packs/{share['name']}.zip"))
         with opened(store_of(folder)) as store:
             for analyst in ("Ada", "Bo"):
                 keys = ("2" * number + "1" * (5 - number) for number in range(4))
-                values = [rubric.parse_keys("33333" if turn == 1 else key) for key in keys]
+                values = [rubric.parse_digits("33333" if turn == 1 else key) for key in keys]
                 answers = sorted(share["answers"])
-                store.append([score(analyst, answer, values[n % 4]) for n, answer in enumerate(answers)])
+                store.append_new_events([score(analyst, answer, values[n % 4]) for n, answer in enumerate(answers)])
         send(share["name"], f"{share['name']}.scores.jsonl")
     done(genaipa("study", "join", "."))
     workspace = find_workspace()

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from benchmarks.severity import SETTINGS, Setting, make_deal, measure_setting
-from genaipa_partners.dealing import Draw, Thread, deal_threads
+from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
 from genaipa_partners.power import ANSWER_DEVIATION, HARSH, SCORE_DEVIATION, describe_weak_split, estimate_least_power
-from genaipa_partners.severity import LEAST_ANSWERS, SEVERITY_LEVEL, fit_severities, measure_severities
+from genaipa_partners.severity import LEAST_ANSWERS, SEVERITY_LEVEL, fit_partner_severities, measure_partner_severities
 
 
 def test_own_answers_alone_are_a_comparison_of_means() -> None:
@@ -17,7 +17,7 @@ def test_own_answers_alone_are_a_comparison_of_means() -> None:
     random = np.random.default_rng(2)
     values, partners = random.normal(60, 10, 90), (np.arange(90) < 30).astype(int)
     values[partners == 1] -= 10
-    severities = measure_severities(values, partners, np.arange(90), np.zeros(90, dtype=int))
+    severities = measure_partner_severities(values, partners, np.arange(90), np.zeros(90, dtype=int))
     first, second = values[partners == 0], values[partners == 1]
     assert [partner.own for partner in severities] == [60, 30]
     assert severities[1].difference == pytest.approx(second.mean() - first.mean())
@@ -27,7 +27,9 @@ def test_own_answers_alone_are_a_comparison_of_means() -> None:
     reach = severities[1].difference - severities[1].low
     error = severities[1].difference / welch.statistic
     assert reach == pytest.approx(stats.t.ppf(share, welch.df) * error, rel=0.1)
-    fit = fit_severities(values, partners, np.arange(90), np.zeros(90, dtype=int), reference=np.array([True, False]))
+    fit = fit_partner_severities(
+        values, partners, np.arange(90), np.zeros(90, dtype=int), reference=np.array([True, False])
+    )
     assert fit.effects.tolist() == pytest.approx([0, severities[1].difference])
 
 
@@ -40,20 +42,20 @@ def test_partners_are_compared_within_languages_and_systems() -> None:
     language = (partners > 1).astype(int)
     values = 80 - 30 * language - 20 * system + random.normal(0, 5, 240)
     cells = 2 * language + system
-    severities = measure_severities(values, partners, np.arange(240), cells)
+    severities = measure_partner_severities(values, partners, np.arange(240), cells)
     assert not any(partner.stands_out for partner in severities)
     assert max(abs(partner.difference) for partner in severities) < 4
-    confounded = measure_severities(values, partners, np.arange(240), 0 * cells)
+    confounded = measure_partner_severities(values, partners, np.arange(240), 0 * cells)
     assert any(partner.stands_out for partner in confounded)
     # Bad ones among them, which two began with.
     waiting = (partners % 2 == 1) & (np.arange(240) % 60 < 20)
     values[waiting] -= 40
-    severities = measure_severities(values, partners, np.arange(240), np.where(waiting, -1, cells))
+    severities = measure_partner_severities(values, partners, np.arange(240), np.where(waiting, -1, cells))
     assert not any(partner.stands_out for partner in severities)
     assert max(abs(partner.difference) for partner in severities) < 4
     assert severities[1].own == 40
     # One who meets nobody.
-    alone = measure_severities(values, partners, np.arange(240), partners)
+    alone = measure_partner_severities(values, partners, np.arange(240), partners)
     assert all(np.isnan(partner.difference) and not partner.own for partner in alone)
 
 
@@ -64,14 +66,14 @@ def test_shared_and_own_answers_tell_more_than_either() -> None:
     values = random.normal(60, 10, 240)[deal.answers] + random.normal(0, 15, len(deal.answers))
     widths = []
     for cells in (None, deal.cells):
-        severity = measure_severities(values, deal.partners, deal.answers, cells)[0]
+        severity = measure_partner_severities(values, deal.partners, deal.answers, cells)[0]
         widths.append(severity.high - severity.low)
     assert widths[1] < 0.8 * widths[0]
     assert severity.answers == 48
     # All that one scored are 100; of the others' scores four in five are.
     partners = np.repeat([0, 1, 2], [LEAST_ANSWERS, 60, 60])
     values = np.where((np.arange(130) % 5 == 0) & (partners > 0), 60.0, 100.0)
-    severities = measure_severities(values, partners, np.arange(130), 0 * partners)
+    severities = measure_partner_severities(values, partners, np.arange(130), 0 * partners)
     assert severities[0].difference > 0
     assert not any(partner.stands_out for partner in severities)
 
@@ -82,11 +84,11 @@ def test_of_two_pairs_that_meet_the_odd_partner_is_found() -> None:
     partners = np.repeat([0, 1, 2, 0, 3], 60)
     cells = np.repeat([0, 1], [180, 120])
     values = 60.0 - 15 * (partners == 3) + random.normal(0, 8, 300)
-    severities = measure_severities(values, partners, np.arange(300), cells)
+    severities = measure_partner_severities(values, partners, np.arange(300), cells)
     assert [partner.stands_out for partner in severities] == [False, False, False, True]
     # And the other way round: whom a harsh partner alone meets is not lenient.
     values += 15.0 * (partners == 3) - 15 * (partners == 0) + 6 * (partners == 3)
-    severities = measure_severities(values, partners, np.arange(300), cells)
+    severities = measure_partner_severities(values, partners, np.arange(300), cells)
     assert [partner.stands_out for partner in severities] == [True, False, False, False]
     assert severities[0].own == 120, "nobody was left out before"
 
@@ -94,7 +96,7 @@ def test_of_two_pairs_that_meet_the_odd_partner_is_found() -> None:
 def test_a_split_says_how_often_a_harsh_partner_is_found() -> None:
     """As Student's t would by the assumed deviations; a share that it names does, and one too many is no sentence."""
     threads = [Thread((f"{n}",), f"s{n % 2}", "en") for n in range(400)]
-    speakers, draw = {"bbc": "", "rai": ""}, Draw(b"k")
+    speakers, draw = {"bbc": "", "rai": ""}, KeyedDraw(b"k")
     halves = {"bbc": [f"{n}" for n in range(80)], "rai": [f"{n}" for n in range(80)]}
     error = SCORE_DEVIATION * (2 / 80) ** 0.5
     bound = stats.t.ppf(1 - (1 - SEVERITY_LEVEL) / 4, 79)

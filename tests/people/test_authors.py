@@ -174,7 +174,7 @@ def event_of(analyst, digest):
 def test_a_score_from_before_counts_for_nobody(run, store):
     """A score that an author gave before they wrote the same text is in the log, and in no average."""
     machines = [record.digest for record in run.read_records() if record.system != SYSTEM]
-    store.append([score("Ada", machines[0]), score("Ada", machines[1]), score("ada (bbc)", machines[0])])
+    store.append_new_events([score("Ada", machines[0]), score("Ada", machines[1]), score("ada (bbc)", machines[0])])
     sources = select_sources(find_workspace(), ())
     assert gather_study(find_workspace(), sources, store).table["counted"].sum() == 3
     first = next(record for record in run.read_records() if record.digest == machines[0])

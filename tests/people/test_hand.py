@@ -75,7 +75,7 @@ def test_the_order_of_work_does_not_tell():
     make_run_with_people()
     queue = desk_here(per_answer=2.0).queue
     written = {digest for digest, answer in queue.pool.answers.items() if answer.occurrences[0].system == SYSTEM}
-    orders = [queue.wanted_answers_in_order(f"analyst {number}") for number in range(200)]
+    orders = [queue.answers_wanted_of_anyone_in_order(f"analyst {number}") for number in range(200)]
     mean_place = sum(order.index(digest) for order in orders for digest in written) / (len(orders) * len(written))
     assert abs(mean_place / (len(queue.pool.answers) - 1) - 0.5) < 0.05
     firsts = sum(order[0] in written for order in orders) / len(orders)

@@ -48,7 +48,9 @@ def make_report(store: Store) -> Report:
             author, seconds = ("Ada Lee", "Bo Day")[number % 2], {key: 100.0 + number}
             asyncio.run(manual.record_replies({key: f"Answer {number}."}, author=author, seconds=seconds))
     digests = {record.digest: record.system for record in folder.read_records()}
-    store.append([score("Cy", digest, GOOD if system == SYSTEM else POOR) for digest, system in digests.items()])
+    store.append_new_events(
+        [score("Cy", digest, GOOD if system == SYSTEM else POOR) for digest, system in digests.items()]
+    )
     return Report.build(gather_study(find_workspace(), select_sources(find_workspace(), ()), store))
 
 
@@ -64,7 +66,7 @@ def test_a_report_says_how_many_people_wrote(report):
 
 def test_people_whom_nobody_scored_have_no_interval(report):
     """They are counted, and no interval is spoken of."""
-    assert [*PeopleChapter().notable(report.study.apply_events([]))] == ["lawyers: 2 people wrote."]
+    assert [*PeopleChapter().notable(report.study.replace_scores_from_events([]))] == ["lawyers: 2 people wrote."]
 
 
 def test_people_have_no_cost_and_no_name(report):

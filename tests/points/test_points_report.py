@@ -29,13 +29,13 @@ from genaipa.reports.page import build_first_screen
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
-from genaipa_points.chapter import MOST, PointsChapter, draw_most_missed_points
-from genaipa_points.counts import KnownPoints, PointCounts, find_points_by_place
+from genaipa_points.chapter import MOST, PointsChapter, draw_heatmap_of_most_missed_points
+from genaipa_points.counts import KnownPoints, PointCounts, find_points_by_run_document_question
 from genaipa_points.tables import (
     HARM,
     RECALL,
     compute_point_shares,
-    describe_systems_doing_harm,
+    describe_harm_rates_in_a_sentence_if_any,
     tabulate_recall_and_harm,
 )
 from tests.conftest import forget_personal_settings
@@ -81,7 +81,7 @@ def chapter_of(found: Study) -> Chapter | None:
 
 def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
     """Return the points of a study's annotated answers."""
-    return find_points_by_place(found.sources, found.annotated.answers)
+    return find_points_by_run_document_question(found.sources, found.annotated.answers)
 
 
 def tables(made: Chapter) -> dict[str, Table]:
@@ -172,7 +172,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
     counts = found.table[[*PointCounts.columns]]
     assert [again.astype(object).fillna("").to_dict("list")] == [counts.astype(object).fillna("").to_dict("list")]
-    less = found.apply_events([event for event in found.log.counted if event.analyst == "bo"])
+    less = found.replace_scores_from_events([event for event in found.log.counted if event.analyst == "bo"])
     assert less.table["points"].isna().all(), "what was ticked goes with its score"
 
 
@@ -184,7 +184,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     settled = msgspec.structs.replace(
         human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=make_ticks(points, [], [points[0].id])
     )
-    for found, expected in ((study, None), (study.apply_events([*study.log.counted, settled]), 0.0)):
+    for found, expected in ((study, None), (study.replace_scores_from_events([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
         own = compute_point_shares(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
@@ -280,7 +280,7 @@ def test_the_points_missed_most_come_first(study: Study) -> None:
     harm = tables(made)["points-harm"].data
     assert set(harm["text"]) == {"Second.", "=Fourth."}
     assert set(harm.loc[harm["text"] == "Second.", "why"]) == {"It hurts."}
-    assert draw_most_missed_points(compute_point_shares(study).assign(said=1.0), "quality") is None
+    assert draw_heatmap_of_most_missed_points(compute_point_shares(study).assign(said=1.0), "quality") is None
 
 
 def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
@@ -335,7 +335,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
         for unit in sides["ada"]
     ]
     assert row["agreement"] == pytest.approx(mean(same))
-    alone = study.apply_events([event for event in study.log.counted if event.scorer == "machine"])
+    alone = study.replace_scores_from_events([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
     of_judges = tables(JudgesChapter().make(alone, Scope.from_frame(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
@@ -348,7 +348,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
 def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
     report = Report.build(study)
-    (said,) = describe_systems_doing_harm(study.table)
+    (said,) = describe_harm_rates_in_a_sentence_if_any(study.table)
     assert build_first_screen(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % intervals for these documents): "
@@ -357,8 +357,8 @@ def test_harm_is_on_the_first_screen(study: Study) -> None:
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
     low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
     assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
-    assert not describe_systems_doing_harm(study.table.assign(harm="no"))
-    assert not describe_systems_doing_harm(study.table.assign(points=np.nan, harm=""))
+    assert not describe_harm_rates_in_a_sentence_if_any(study.table.assign(harm="no"))
+    assert not describe_harm_rates_in_a_sentence_if_any(study.table.assign(points=np.nan, harm=""))
 
 
 def test_points_without_a_digest_match_no_ticks() -> None:

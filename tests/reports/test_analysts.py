@@ -10,7 +10,7 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
 from genaipa.reports.averages import summarize_dependence_on_analysts
-from genaipa.reports.chapters.documents import document_ranks_table
+from genaipa.reports.chapters.documents import document_ranks_over_all_systems_table
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.sides import Side
 from rubrics import METRICS
@@ -88,7 +88,7 @@ def test_a_document_that_other_people_scored_has_no_rank() -> None:
             document = documents[number // len(QUESTIONS)]
             values = best if document == "uber" or number % 4 else worst
             scores.append({**score, **values, "analyst": who if document == "uber" else "ada"})
-        made = document_ranks_table(tidy_of(rows, scores))
+        made = document_ranks_over_all_systems_table(tidy_of(rows, scores))
         assert ("different people" in made.note) is (who == "bo")
         assert made.data.set_index("document").loc["uber", ["from", "to"]].tolist() == [1, to]
 

@@ -17,7 +17,12 @@ from genaipa.errors import UsageError
 from genaipa.reports import significance
 from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
-from genaipa.reports.matches import Match, compute_difference_rows, explain_adjustment, system_differences
+from genaipa.reports.matches import (
+    Match,
+    compute_difference_rows,
+    explain_adjustment,
+    m_all_differences_of_all_system_pairs,
+)
 from genaipa.reports.sides import Side, note_unshared_and_find_common
 from genaipa.stats.tests import adjust_p_by_holm, mann_whitney_test, wilcoxon_signed_rank_test
 from rubrics import METRICS, PAPER
@@ -475,7 +480,7 @@ def test_each_row_says_for_how_many_tests_it_is_adjusted(compared):
     for family, rows in data.groupby("family"):
         assert set(rows["tests"]) == {rows["p"].count()}, family
     assert row(compared)["tests"] == 1
-    pairs = system_differences(study(systems=("a/one", "b/two", "c/three")))
+    pairs = m_all_differences_of_all_system_pairs(study(systems=("a/one", "b/two", "c/three")))
     assert pairs["tests"].tolist() == [3, 3, 3]
     assert "for the 3 pairs that this table tests" in explain_adjustment(pairs)
     assert "for one pair alone" in explain_adjustment(pairs.assign(tests=1))

@@ -28,9 +28,9 @@ from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.queue import Queue
+from genaipa.scoring.queue import ScoringQueue
 from genaipa.scoring.store import open_store
-from genaipa.scoring.waves import draw_and_save_waves, load_waves, short_digest
+from genaipa.scoring.waves import digest_prefix_used_in_waves, draw_and_save_waves, load_waves
 from genaipa.workspace import find_workspace
 from rubrics import typed
 from tests.conftest import forget_personal_settings
@@ -81,7 +81,7 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     values = {"shop": typed("11111")}
     with contextlib.closing(open_store(find_workspace())) as store:
         every = [(one, values.get(of[one.document], typed("33333"))) for one in run.answers()]
-        store.append([score("Ada", one.digest, given) for one, given in every])
+        store.append_new_events([score("Ada", one.digest, given) for one, given in every])
     gathered = gathered_of(run, "sector")
     tables = {one.name: one.data.set_index("group") for one in GroupsChapter().make(gathered, ALONE).tables}
     came = tables["groups-answers"]
@@ -122,7 +122,7 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     assert effort.main_columns == ["system", "experiment", "answers", "seconds"]
     assert {"cost_low", "m_all"} < set(effort.data.columns)
     with contextlib.closing(open_store(find_workspace())) as store:
-        store.append([score("Ada", one.digest, typed("11111")) for one in run.answers()])
+        store.append_new_events([score("Ada", one.digest, typed("11111")) for one in run.answers()])
     gathered = gathered_of(run, "sector")
     report = Report.build(gathered)
     pictures = {figure.name: b"<svg/>" for chapter in report.chapters for figure in chapter.figures}
@@ -142,8 +142,8 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
     assert not pool.problems
     waves = draw_and_save_waves(here, pool.answers.values(), (), size=6, seed=0)
     with contextlib.closing(open_store(here)) as store:
-        queue = Queue(
-            pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.all_answers_in_wave)
+        queue = ScoringQueue(
+            pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.all_wave_digest_prefixes)
         )
         done = work(queue, "Ada", answers=6)
     assert len(set(done)) == 6
@@ -163,7 +163,11 @@ def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]
     done = genaipa("sample", "--stratify", "sector", "--size", "19")
     assert done.code == 0, done.err
     waves = load_waves(find_workspace())
-    drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.all_answers_in_wave)
+    drawn = Counter(
+        of[one.document]
+        for one in run.answers()
+        if digest_prefix_used_in_waves(one.digest) in waves.all_wave_digest_prefixes
+    )
     assert drawn == Counter(of.values())
     assert "Earlier draws" not in done.out
     larger = sum(drawn.values()) > 19

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from genaipa.reports.crossed import (
+    document_numbers_or_minus_one,
     estimate_crossed_mean,
     explain_missing_interval,
-    number_documents,
     number_labels,
     warn_of_rough_policy_interval,
 )
@@ -22,9 +22,9 @@ def test_labels_of_any_kind_are_one_order() -> None:
     names = ["b", "a", "", "b"]
     for labels in (names, pd.Series(names), pd.Series(names).astype("category"), pd.Index(names)):
         assert number_labels(labels)[0].tolist() == [2, 1, 0, 2]
-        assert number_documents(labels).tolist() == [1, 0, -1, 1]
+        assert document_numbers_or_minus_one(labels).tolist() == [1, 0, -1, 1]
     assert number_labels([10, 9])[0].tolist() == [0, 1]
-    assert number_documents(["y", "x"]).tolist() == [1, 0]
+    assert document_numbers_or_minus_one(["y", "x"]).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

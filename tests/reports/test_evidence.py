@@ -99,7 +99,7 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         here = find_workspace()
         found = gather_study_with_stored_scores(here, select_sources(here, ()))
         seen.append((*measure_plan_share(found.table), measure_evidence_level(found.table).p))
-        assert measure_plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
+        assert measure_plan_share(found.replace_scores_from_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
         (4, 4, False, 0.05),
@@ -111,7 +111,7 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
 
 def against(rows, scores):
     """The row of two systems in a report."""
-    [row] = matches.system_differences(tidy_of(rows, scores)).to_dict("records")
+    [row] = matches.m_all_differences_of_all_system_pairs(tidy_of(rows, scores)).to_dict("records")
     return row
 
 
@@ -158,10 +158,10 @@ def test_tables_say_the_level() -> None:
     assert "in 95 of 100 such studies" in ended.note
     assert (early.data["low"] < ended.data["low"]).all()
     assert early.data["m_all"].equals(ended.data["m_all"])
-    apart, _ = matches.system_difference_tables(tidy_of(ROWS, scores))
+    apart, _ = matches.system_difference_and_rank_tables(tidy_of(ROWS, scores))
     assert apart.note.startswith("256 of 320 planned answers are scored: ")
     assert "level" in apart.main_columns
-    assert "level" not in matches.system_difference_tables(tidy_of(part, scores))[0].main_columns
+    assert "level" not in matches.system_difference_and_rank_tables(tidy_of(part, scores))[0].main_columns
 
 
 def test_intervals_agree_with_the_adjusted_p() -> None:
@@ -174,7 +174,9 @@ def test_intervals_agree_with_the_adjusted_p() -> None:
         values = np.clip(
             random.normal(0, 0.7, (len(rows), len(METRICS))) + [[of[row["system"]]] for row in rows], -1, 1
         )
-        for row in matches.system_differences(tidy_of(rows, scores_of(rows, values))).to_dict("records"):
+        for row in matches.m_all_differences_of_all_system_pairs(tidy_of(rows, scores_of(rows, values))).to_dict(
+            "records"
+        ):
             for target in ("", "policies_"):
                 outside = row[f"{target}low"] > 0 or row[f"{target}high"] < 0
                 assert outside == (row[f"{target}p_holm"] < 0.05)

@@ -39,7 +39,7 @@ from genaipa.reports.chapters import (
 from genaipa.reports.figures import figure, style
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table
-from genaipa.scoring.rubric import Bounds
+from genaipa.scoring.rubric import BandBounds
 from rubrics import METRICS
 
 HOSTILE = (
@@ -59,17 +59,21 @@ KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 6
 
 def everything(frame):
     """Every figure of a tidy table, in which each experiment's are."""
-    points, five = documents.question_scores_table(frame), documents.five_number_summary_table(frame)
+    points, five = documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame)
     questions, categories = metrics.metrics_by_question_table(frame), metrics.metrics_by_category_table(frame)
     found = [
         cost.score_against_effort_figure(cost.time_and_cost_table(study_of(frame)), what)
         for what in ("cost", "seconds")
     ]
     found += [
-        robustness.paraphrase_drops_figure(robustness.paraphrase_drops_table(frame)),
-        consistency.consistency_figure(consistency.consistency_table(consistency.measure_consistency_of_cells(frame))),
-        order.order_effects_figure(order.conversation_comparison_table(frame), order.position_trend_table(frame)),
-        closed_book.closed_book_gains_figure(closed_book.closed_book_gains_by_question_table(frame)),
+        robustness.paraphrase_drops_by_group_figure(robustness.paraphrase_drops_table(frame)),
+        consistency.consistency_figure(
+            consistency.consistency_table(consistency.measure_consistency_of_repeated_answers(frame))
+        ),
+        order.question_order_effects_figure(
+            order.shared_and_separate_conversations_table(frame), order.position_trend_table(frame)
+        ),
+        closed_book.gains_from_document_figure(closed_book.gains_from_document_by_question_table(frame)),
     ]
     found.append(regulation.regulation_metrics_map(regulation.regulation_scores_table(frame)))
     for experiment in DRAWN:
@@ -118,7 +122,7 @@ def plain_number(text):
 def test_boxes_and_points_are_those_of_the_tables() -> None:
     """Each box has its median and quartiles at the table's, its n beside it, and every question's point over it."""
     frame = study(documents=("uber", "spotify"))
-    points, five = documents.question_scores_table(frame), documents.five_number_summary_table(frame)
+    points, five = documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame)
     drawn = documents.box_plots_figure(points, five, "quality")
     assert drawn is not None
     assert drawn.name == "quality-by-document"
@@ -139,7 +143,7 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
 def test_the_file_beside_has_every_number_drawn() -> None:
     """The table of the box plots holds the boxes and the points, and no other experiment's."""
     frame = study(experiments=("quality", "recall"))
-    points, five = documents.question_scores_table(frame), documents.five_number_summary_table(frame)
+    points, five = documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame)
     drawn = documents.box_plots_figure(points, five, "recall")
     assert drawn is not None
     data = drawn.table.data
@@ -200,7 +204,11 @@ def by_question_of(values, **columns):
 def test_bands_change_exactly_at_their_bounds() -> None:
     """A value on a bound belongs to the band above it; Yellow has an open corner and Red a filled one."""
     values = [[0.5, 0.4999999, 0.0, -0.0000001, -1.0], [0.1 + 0.2 - 0.3, 0.3, 0.25, 0.25 - 1e-16, -0.25]]
-    for bounds, filled, opened in ((Bounds(), 3, 6), (Bounds(0.25, 0.25), 5, 0), (Bounds(1.0, -1.0), 0, 10)):
+    for bounds, filled, opened in (
+        (BandBounds(), 3, 6),
+        (BandBounds(0.25, 0.25), 5, 0),
+        (BandBounds(1.0, -1.0), 0, 10),
+    ):
         drawn = metrics.metrics_by_question_map(by_question_of(values), "quality", Scope(bounds=bounds))
         assert drawn is not None
         axes = drawn.plot().axes[0]
@@ -250,7 +258,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.consistency_table(consistency.measure_consistency_of_cells(frame))
+    table = consistency.consistency_table(consistency.measure_consistency_of_repeated_answers(frame))
     drawn = consistency.consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
@@ -260,7 +268,9 @@ def test_consistency_and_order_draw_both_intervals() -> None:
     half = frame["system"] == "b/two"
     both = pd.concat([frame, frame[half].assign(conversation="independent", run="another")], ignore_index=True)
     both["conversation"] = both["conversation"].astype("category")
-    drawn = order.order_effects_figure(order.conversation_comparison_table(both), order.position_trend_table(both))
+    drawn = order.question_order_effects_figure(
+        order.shared_and_separate_conversations_table(both), order.position_trend_table(both)
+    )
     assert drawn.table.data.groupby(["system", "effect"]).size().to_dict() == {
         ("a/one", order.SLOPE): 2,
         ("b/two", order.APART): 2,
@@ -272,7 +282,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
     """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
     table = robustness.paraphrase_drops_table(study(experiments=("quality", "robustness")))
-    drawn = robustness.paraphrase_drops_figure(table)
+    drawn = robustness.paraphrase_drops_by_group_figure(table)
     assert drawn is not None
     for system, axes in panels(drawn).items():
         rows = table.data[table.data["system"] == system]
@@ -286,11 +296,11 @@ def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
 
 def test_memory_draws_the_difference_of_each_question() -> None:
     """Each question's mark stands at its difference, with its n; a question without a pair is said to have none."""
-    table = closed_book.closed_book_gains_by_question_table(
+    table = closed_book.gains_from_document_by_question_table(
         study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter"))
     )
     data = table.data.drop(index=0).reset_index(drop=True)
-    drawn = closed_book.closed_book_gains_figure(Table("memory", "Memory", "", data))
+    drawn = closed_book.gains_from_document_figure(Table("memory", "Memory", "", data))
     assert drawn is not None
     for system, axes in panels(drawn).items():
         rows = data[data["system"] == system]
@@ -358,12 +368,12 @@ def test_who_has_no_box_is_named() -> None:
     answers = [row for row in both if row["experiment"] == "recall" or row["system"] == "a/one"]
     frame = tidy_of(answers, score_rows(answers))
     drawn = documents.box_plots_figure(
-        documents.question_scores_table(frame), documents.five_number_summary_table(frame), "quality"
+        documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame), "quality"
     )
     assert drawn is not None
     assert ": b/two." in drawn.note
     everyone = documents.box_plots_figure(
-        documents.question_scores_table(frame), documents.five_number_summary_table(frame), "recall"
+        documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame), "recall"
     )
     assert everyone is not None
     assert "not here" not in everyone.note
@@ -392,7 +402,10 @@ def test_nothing_is_drawn_of_nothing() -> None:
     assert agreement.alpha_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
     assert (
         documents.box_plots_figure(
-            *(table(study()) for table in (documents.question_scores_table, documents.five_number_summary_table)),
+            *(
+                table(study())
+                for table in (documents.scores_by_question_and_document_table, documents.five_number_summary_table)
+            ),
             "recall",
         )
         is None
@@ -403,10 +416,10 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
     """The bounds asked for are on the axes of M_all x 10 and in the note."""
     frame = study(documents=("uber",))
     drawn = documents.box_plots_figure(
-        documents.question_scores_table(frame),
+        documents.scores_by_question_and_document_table(frame),
         documents.five_number_summary_table(frame),
         "quality",
-        Scope(bounds=Bounds(0.9, 0.5)),
+        Scope(bounds=BandBounds(0.9, 0.5)),
     )
     assert drawn is not None
     ticks = [text.get_text() for text in drawn.plot().axes[0].get_xticklabels()]

@@ -10,7 +10,7 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 from genaipa.answers import tidy as tidy_table
-from genaipa.answers.fact import facts, list_fact_columns, score_facts, study_facts
+from genaipa.answers.fact import answer_facts, list_fact_columns, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import unescape_formula
 from rubrics import METRICS, PAPER, typed
@@ -169,7 +169,7 @@ def test_a_written_table_reads_back(tmp_path, suffix):
     assert (
         not {*frame}
         - {*again}
-        - {*list_fact_columns(*(each.name for each in (*facts(), *study_facts(), *score_facts())))}
+        - {*list_fact_columns(*(each.name for each in (*answer_facts(), *study_facts(), *score_facts())))}
     )
 
 

@@ -16,9 +16,9 @@ from running import TEXT, make_workspace, write
 from size import size
 from source import ROOT
 
-from genaipa.reports.gate import Gate, Loss, loss_of_new_release, significant_loss_in_points
+from genaipa.reports.gate import Loss, ReleaseGate, loss_of_new_release, significant_loss_in_points
 from genaipa.reports.matches import Match, compute_difference_rows
-from genaipa.reports.pull_request import ChangedAnswer, render_comparison_markdown, render_report_link
+from genaipa.reports.pull_request import ChangedAnswer, render_comparison_markdown, render_markdown_link_to_report
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, PUBLISHED
 from genaipa.stats.power import POWER, VarianceComponents, find_detectable_differences
 
@@ -94,7 +94,7 @@ def test_only_a_sure_loss_as_large_fails() -> None:
         "test": "t",
         "meaning": "A higher",
     }
-    gate = Gate(found(row), 3)
+    gate = ReleaseGate(found(row), 3)
     assert gate.is_failing
     said = "new, the new release, lost 5.2 (\u22128.1 to \u22122.3) points of M_all to old: the gate of 3 points fails."
     assert str(gate) == said
@@ -109,7 +109,7 @@ def test_only_a_sure_loss_as_large_fails() -> None:
         ({"meaning": OTHER_PEOPLE}, "There is no result for"),
     )
     for changed, words in passing:
-        other = Gate(found(row | changed), 3)
+        other = ReleaseGate(found(row | changed), 3)
         assert not other.is_failing
         assert words in str(other)
         assert str(other).endswith("the gate of 3 points passes.")
@@ -133,8 +133,8 @@ def test_nothing_in_a_summary_is_markup() -> None:
     text = render_comparison_markdown(
         comparison,
         [one],
-        gate=Gate(comparison, 3),
-        report_reference=render_report_link(Path("a/b c>.html"), Path("a/s.md")),
+        gate=ReleaseGate(comparison, 3),
+        report_reference=render_markdown_link_to_report(Path("a/b c>.html"), Path("a/s.md")),
     )
     lines = text.splitlines()
     assert len(lines) == 13

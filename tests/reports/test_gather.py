@@ -10,7 +10,7 @@ from analysts import make_answers
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
-from genaipa.answers.fact import facts, list_textless_facts
+from genaipa.answers.fact import answer_facts, list_textless_facts
 from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.reports.notable import notable_sentences
@@ -32,7 +32,7 @@ def gathered(*names: str, events=(), **options):
     """What a report about these runs has to work with, after these events in the store."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        store.append(events)
+        store.append_new_events(events)
         return gather_study(here, select_sources(here, names or ("latest",)), store, **options)
 
 
@@ -92,7 +92,7 @@ def test_without_an_event_left_nothing_is_scored():
     folder = make_answers(*REPLIES)
     found = gathered(events=[score("ada", record.digest) for record in answers(folder)])
     assert found.make_tidy_table()["counted"].all()
-    again = found.apply_events([]).make_tidy_table()
+    again = found.replace_scores_from_events([]).make_tidy_table()
     assert again["m_all"].isna().all()
     assert set(again["analyst"]) == {""}
     assert not again["counted"].any()
@@ -241,10 +241,12 @@ def test_for_scores_alone_no_reply_is_read(monkeypatch):
     """What replies claim, which takes longest to find out, is left empty; everything else is the same."""
     folder = make_answers(*REPLIES, annotations=SILENT)
     whole = gathered(events=[score("ada", answers(folder)[0].digest, GOOD)]).make_tidy_table()
-    monkeypatch.setattr("genaipa.answers.silence.classify_silence_stance", lambda *_: pytest.fail("a reply is read"))
+    monkeypatch.setattr(
+        "genaipa.answers.silence.classify_whether_silence_is_claimed", lambda *_: pytest.fail("a reply is read")
+    )
     alone = gathered(scores_alone=True).make_tidy_table()
     assert set(alone["claims_silence"]) == {""}
-    read = [name for fact in {*facts()} - {*list_textless_facts()} for name in fact.columns]
+    read = [name for fact in {*answer_facts()} - {*list_textless_facts()} for name in fact.columns]
     pd.testing.assert_frame_equal(*(frame.drop(columns=read) for frame in (alone, whole)))
 
 

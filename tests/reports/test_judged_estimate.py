@@ -15,11 +15,11 @@ from genaipa.answers.gather import gather_study
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.judged.estimate import estimate_averages, estimate_sides_with_one_lambda
+from genaipa.reports.judged.estimate import estimate_human_scores_with_judge, estimate_sides_with_one_lambda
 from genaipa.reports.sides import Side
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.waves import Waves, draw_and_save_waves, short_digest
+from genaipa.scoring.waves import Waves, digest_prefix_used_in_waves, draw_and_save_waves
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, typed
 
@@ -146,7 +146,10 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     assert found.groups["why"].str.contains("no better than chance").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     pd.testing.assert_frame_equal(overall.leaderboard_table(frame).data, overall.leaderboard_table(people).data)
-    pd.testing.assert_frame_equal(averages.average_cells(found.frame), averages.average_cells(people))
+    pd.testing.assert_frame_equal(
+        averages.average_scores_by_question_and_document(found.frame),
+        averages.average_scores_by_question_and_document(people),
+    )
 
 
 BLANK = {
@@ -170,7 +173,10 @@ def test_it_is_blank_with_the_reason(name):
     (found,) = estimate_sides_with_one_lambda([study.frame])
     assert found.groups["why"].str.contains(said, regex=False).any()
     refused = found.groups[found.groups["why"] != ""]["system"].unique()
-    ours, theirs = (averages.average_cells(frame).set_index("system") for frame in (found.frame, study.frame))
+    ours, theirs = (
+        averages.average_scores_by_question_and_document(frame).set_index("system")
+        for frame in (found.frame, study.frame)
+    )
     pd.testing.assert_frame_equal(ours.loc[refused], theirs.loc[refused])
 
 
@@ -266,12 +272,12 @@ def test_of_a_real_store(demo, tmp_path):
     events += [
         score("ada", digest, typed(own))
         for digest, own in keys.items()
-        if short_digest(digest) in waves.all_answers_in_wave
+        if digest_prefix_used_in_waves(digest) in waves.all_wave_digest_prefixes
     ]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        store.append(events)
+        store.append_new_events(events)
         gathered = gather_study(here, select_sources(here, SYSTEMS), store)
-    found = estimate_averages(gathered.table)
+    found = estimate_human_scores_with_judge(gathered.table)
     assert found.judges == ("made-up",)
     assert set(found.estimated_groups["system"]) == {*SYSTEMS}
     assert set(found.estimated_groups["judged"]) == set(found.estimated_groups["answers"]) == {32}

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genaipa.reports.judged.findings import describe_agreement_with_people, describe_leniency
-from genaipa.reports.judged.quality import judge_agreement_table, judges_against_people_table
+from genaipa.reports.judged.findings import classify_leniency_in_words, describe_agreement_with_people
+from genaipa.reports.judged.quality import alpha_differences_from_people_table, judge_agreement_table
 from genaipa.reports.judged.verdicts import GivenScores, Verdicts
 from rubrics import METRICS, PAPER, VALUES
 
@@ -54,7 +54,7 @@ def verdicts(answers: int, of_judge: float, of_people: float = 0.6, *, twice: in
 
 def first_row(given: Verdicts) -> dict[str, object]:
     """What is said of M_all."""
-    return judges_against_people_table(given).data.to_dict("records")[0]
+    return alpha_differences_from_people_table(given).data.to_dict("records")[0]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,9 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
     own[:, 2] = np.where(np.arange(1500) % 3 == 0, -1.0, own[:, 2])  # the second metric is often wrong
     with_people = judge_agreement_table(given).data
     with_people = with_people[with_people["with"] == "people"].to_dict("records")
-    said = list(describe_agreement_with_people(with_people, judges_against_people_table(given).data.to_dict("records")))
+    said = list(
+        describe_agreement_with_people(with_people, alpha_differences_from_people_table(given).data.to_dict("records"))
+    )
     as_much, less = (next(one for one in said if words in one) for words in ("as much as people agree", "less than"))
     assert "within 0.1." in as_much
     assert PAPER.display_names[METRICS[1]] in less
@@ -117,4 +119,4 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
 )
 def test_as_lenient_is_what_lies_within_its_margin(mean: float, low: float, high: float, said: str) -> None:
     """An interval with 0 that is wide shows nothing."""
-    assert describe_leniency(mean, low, high) == said
+    assert classify_leniency_in_words(mean, low, high) == said

@@ -17,20 +17,20 @@ from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.beside import (
     _estimate_equivalent_scores_and_hours,
-    describe_forecast,
-    describe_forecasts,
-    forecast_table,
-    make_system_forecast,
+    describe_forecasts_of_scores_needed,
+    describe_scores_needed_for_target,
+    make_forecast_of_scores_needed,
     people_and_judge_table,
+    scores_needed_forecast_table,
 )
-from genaipa.reports.judged.estimate import estimate_averages, estimate_sides_with_one_lambda
+from genaipa.reports.judged.estimate import estimate_human_scores_with_judge, estimate_sides_with_one_lambda
 from genaipa.reports.matches import compute_difference_rows, match_systems_by_measure
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
-from genaipa.scoring.waves import draw_and_save_waves, short_digest
+from genaipa.scoring.waves import digest_prefix_used_in_waves, draw_and_save_waves
 from genaipa.stats.forecast import Forecast
 from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
@@ -51,11 +51,11 @@ def side(frame, name):
 @pytest.mark.full
 def test_tables_name_the_basis_of_their_averages(study):
     """Leaderboard and averages take z and say whose scores they rest on; the heat map stays people's."""
-    board, averages = overall.leaderboard_table(study.frame), overall.averages_by_measure_table(study.frame).data
+    board, averages = overall.leaderboard_table(study.frame), overall.averages_of_each_metric_table(study.frame).data
     assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
     assert set(averages["scored"]) == {"people 32 of 96, judge all"}
     assert "an estimate from both: see the table `people-and-judge`" in board.note
-    found = estimate_averages(study.frame)
+    found = estimate_human_scores_with_judge(study.frame)
     alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     assert set(overall.leaderboard_table(alone).data["scored"]) == {"64 of 192, at random"}
     assert not np.allclose(overall.leaderboard_table(alone).data["m_all"], board.data["m_all"])
@@ -69,7 +69,7 @@ def test_people_and_judge_stand_beside_people_alone(study):
     events = [score("ada", answer, seconds=360.0) for answer in human]
     made = people_and_judge_table(study.frame, events)
     assert len(made.data) == 24
-    row, board = made.data.iloc[18], overall.averages_by_measure_table(study.frame).data
+    row, board = made.data.iloc[18], overall.averages_of_each_metric_table(study.frame).data
     key = ["system", "experiment", "measure"]
     assert row[key].tolist() == ["b/two", "recall", "M_all"]
     shown = board[(board[key] == row[key]).all(axis=1) & (board["questions"] == "all")].iloc[0]
@@ -97,8 +97,8 @@ def test_a_study_without_a_judge_has_none_of_it():
     """No table beside, no forecast, no sentence: what is written is what was before."""
     frame = judged(judge=None).frame
     assert not people_and_judge_table(frame)
-    assert not forecast_table(frame)
-    assert describe_forecasts(frame) == []
+    assert not scores_needed_forecast_table(frame)
+    assert describe_forecasts_of_scores_needed(frame) == []
     assert set(overall.leaderboard_table(frame).data["scored"]) == {"48 of 96, at random"}
     assert "judge" not in overall.leaderboard_table(frame).note
     assert "color" not in render.as_html(overall.leaderboard_table(frame))
@@ -109,7 +109,7 @@ def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     study = judged(experiments=("quality",))
     frame = study.frame[study.frame["scorer"] == "machine"].reset_index(drop=True)
     assert not overall.leaderboard_table(frame)
-    assert not overall.averages_by_measure_table(frame)
+    assert not overall.averages_of_each_metric_table(frame)
     data = people_and_judge_table(frame).data
     assert data["mean"].isna().all()
     assert data["people"].isna().all()
@@ -121,7 +121,7 @@ def test_a_comparison_takes_estimates_pair_by_pair(study):
     """The difference is the mean of z of A minus z of B on the same cells; its p belongs to its interval."""
     both = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two"))
     row = both.frame.iloc[0]
-    cells = {name: own["m_all"].mean() for name, own in _questions(estimate_averages(study.frame).frame)}
+    cells = {name: own["m_all"].mean() for name, own in _questions(estimate_human_scores_with_judge(study.frame).frame)}
     assert row["difference"] == pytest.approx(cells["a/one"] - cells["b/two"])
     assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)
     assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
@@ -150,35 +150,36 @@ def test_few_scored_questions_widen_a_comparison():
     match = match_systems_by_measure(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
     questions = set(match.pairs.index)
     honest, naive = (
-        compute_difference_rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False)
+        compute_difference_rows({OVERALL: match}, {"all": questions}, has_estimates=known).iloc[0]
+        for known in (True, False)
     )
     assert match.apart.groupby("question")["known"].any().sum() == 20
     assert honest["n"] == naive["n"] == 32
     assert honest["high"] - honest["low"] > naive["high"] - naive["low"]
     few = set(match.apart.loc[~match.apart["known"], "question"])
-    assert np.isnan(compute_difference_rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
+    assert np.isnan(compute_difference_rows({OVERALL: match}, {"few": few}, has_estimates=True).iloc[0]["low"])
 
 
 def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
     """Of 32 questions of 5 answers, of which people scored 64."""
     made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
-    assert describe_forecast(made, 0.2) == "not by scoring"
-    assert describe_forecast(made, 0.42).endswith(" more, and perhaps not by scoring alone")
-    assert describe_forecast(made, 0.65) == "reached"
-    assert describe_forecast(made, 0.55).startswith("about ")
+    assert describe_scores_needed_for_target(made, 0.2) == "not by scoring"
+    assert describe_scores_needed_for_target(made, 0.42).endswith(" more, and perhaps not by scoring alone")
+    assert describe_scores_needed_for_target(made, 0.65) == "reached"
+    assert describe_scores_needed_for_target(made, 0.55).startswith("about ")
 
 
 def test_forecasts_are_rows_and_sentences(study):
     """The table and the sentences come from the same estimate as the leaderboard."""
-    one = make_system_forecast(study.frame, "a/one", "quality")
+    one = make_forecast_of_scores_needed(study.frame, "a/one", "quality")
     row = people_and_judge_table(study.frame).data.iloc[0]
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
     assert one.least_half_interval < one.half
-    data = forecast_table(study.frame).data
+    data = scores_needed_forecast_table(study.frame).data
     assert list(data.columns) == ["system", "experiment", "scored", "half", "to5", "to3", "floor"]
-    assert len(describe_forecasts(study.frame)) == len(data) == 4
-    assert describe_forecasts(study.frame)[0].startswith("a/one, quality: ±")
-    assert "these 32 questions allow ±" in describe_forecasts(study.frame)[0]
+    assert len(describe_forecasts_of_scores_needed(study.frame)) == len(data) == 4
+    assert describe_forecasts_of_scores_needed(study.frame)[0].startswith("a/one, quality: ±")
+    assert "these 32 questions allow ±" in describe_forecasts_of_scores_needed(study.frame)[0]
 
 
 @pytest.mark.full
@@ -191,18 +192,20 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     waves = draw_and_save_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
-    wave = [digest for digest in keys if short_digest(digest) in waves.all_answers_in_wave]
+    wave = [digest for digest in keys if digest_prefix_used_in_waves(digest) in waves.all_wave_digest_prefixes]
     machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
     desk = desk_here()
-    desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
-    snapshot = results_cache(desk.pool).snapshot(desk)
+    desk.store.append_new_events(
+        [*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])]
+    )
+    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk)
     before = (
-        make_view(snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(frozenset()))
-        .people_and_judge_estimates[0]
+        make_view(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(frozenset()))
+        .people_and_judge_table_and_forecasts[0]
         .data
     )
     assert before["why"].str.contains("lack a score; an estimate allows 5%").any()
-    desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
+    desk.store.append_new_events([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
     after = page.rows("results people and judge")
     known = next(row for row in after if row[1] == "quality")
@@ -210,18 +213,18 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
     assert float(known[5]) > 0
     assert "±3: " in page.text()
-    snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
+    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk, renew=True)
     for hidden in (desk.queue.answers_analyst_may_still_score("edsger"), frozenset(wave[::4])):
         assert (
-            not make_view(snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(hidden))
-            .people_and_judge_estimates[0]
+            not make_view(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(hidden))
+            .people_and_judge_table_and_forecasts[0]
             .data["mean"]
             .notna()
             .any()
         )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
     beyond = make_view(
-        snapshot, ResultsChoice(), snapshot.flag_hidden_answers_in_bytes(frozenset(keys) - frozenset(wave))
+        snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(frozenset(keys) - frozenset(wave))
     )
-    assert beyond.people_and_judge_estimates[0].data["mean"].notna().any()
+    assert beyond.people_and_judge_table_and_forecasts[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

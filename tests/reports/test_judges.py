@@ -21,7 +21,7 @@ from pages import Shown, desk_here
 
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.study import Study
-from genaipa.reports.chapters.agreement import alpha_by_group_table, alpha_table
+from genaipa.reports.chapters.agreement import alpha_by_silence_and_language_table, alpha_table
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.judged.quality import (
@@ -36,7 +36,7 @@ from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import run_alternative_annotator_test
-from genaipa.ui.charts import select_readable_chapters
+from genaipa.ui.charts import drop_judges_chapter_unless_adjudicator
 from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
@@ -163,9 +163,9 @@ def test_agreement_by_silent_questions_and_by_language(study):
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
     judged, people = (
         judge_agreement_by_group_table(Verdicts.from_study(known), group_answers_by_document_traits(known)).data,
-        alpha_by_group_table(known).data,
+        alpha_by_silence_and_language_table(known).data,
     )
-    assert not alpha_by_group_table(found)
+    assert not alpha_by_silence_and_language_table(found)
     assert "judges-agreement-apart" not in {one.name for one in made.tables}
     for by, group, some in (
         ("silent", "silent", silent == "yes"),
@@ -174,7 +174,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
         ("language", "de", frame["document"] == "bolt"),
     ):
         there = {*frame.loc[some, "answer"].astype("str")}
-        alone = found.apply_events([event for event in found.log.counted if event.answer in there])
+        alone = found.replace_scores_from_events([event for event in found.log.counted if event.answer in there])
         own = people[(people["by"] == by) & (people["group"] == group)]
         expected = alpha_table(alone.log.counted, PAPER).data
         columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
@@ -232,7 +232,7 @@ def test_leniency_takes_the_adjudication_and_agreement_does_not(study):
     answer = next(event.answer for event in found.log.counted if event.analyst == "ada")
     settled = replace(human("ruth", answer, (2,) * 5), kind="adjudication")
     swayed = replace(human("cy", answer, (2,) * 5), independent=False)
-    again = chapter_of(found.apply_events([*found.log.counted, settled, swayed]))
+    again = chapter_of(found.replace_scores_from_events([*found.log.counted, settled, swayed]))
     of = {"judge": CONSTANT, "by": "all", "measure": "M_all"}
     assert rows(again, "judges-leniency", **of)[0]["mean"] > rows(made, "judges-leniency", **of)[0]["mean"]
     pd.testing.assert_frame_equal(data(again, "judges-agreement"), data(made, "judges-agreement"))
@@ -275,7 +275,7 @@ def test_drift_is_agreement_in_the_order_of_time(study):
     scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
         events = [event for event in found.log.counted if event.scorer == "machine" or event.answer in half]
-        agreed = judge_agreement_table(Verdicts.from_study(found.apply_events(events))).data
+        agreed = judge_agreement_table(Verdicts.from_study(found.replace_scores_from_events(events))).data
         (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
             "records"
         )
@@ -291,7 +291,7 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Only two people; three are advised."}
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
-    more = found.apply_events([*found.log.counted, *cy])
+    more = found.replace_scores_from_events([*found.log.counted, *cy])
     tested, scores = alternative_test_table(Verdicts.from_study(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
@@ -333,7 +333,7 @@ def test_a_judge_that_is_people_exactly(study):
     _, found, _ = study
     events = [event for event in found.log.counted if event.analyst in ("ada", "judge:exact@0123456789ab#1")]
     twins = [replace(event, id=f"{event.id} again", analyst="bo") for event in events if event.analyst == "ada"]
-    made = chapter_of(found.apply_events([*events, *twins]))
+    made = chapter_of(found.replace_scores_from_events([*events, *twins]))
     for row in rows(made, "judges-agreement", judge=EXACT):
         assert [row["alpha"], row["r"], row["agreement"]] == pytest.approx([1, 1, 1])
         assert np.isnan(row["low"])
@@ -350,7 +350,7 @@ def test_below_thirty_answers_nothing_is_said(study):
 
     def only(number: int) -> Chapter:
         people = [event for event in found.log.counted if event.analyst == "ada" and event.answer in scored[:number]]
-        return chapter_of(found.apply_events([*judges, *people]))
+        return chapter_of(found.replace_scores_from_events([*judges, *people]))
 
     few, enough = only(29), only(30)
     assert [one.name for one in few.tables] == ["judges"]
@@ -359,7 +359,9 @@ def test_below_thirty_answers_nothing_is_said(study):
     assert finding(few, EXACT).startswith(
         "Not meaningful: people scored 29 of the answers that it judged, and 30 are needed."
     )
-    assert "Not meaningful: people scored none of" in finding(chapter_of(found.apply_events(judges)), EXACT)
+    assert "Not meaningful: people scored none of" in finding(
+        chapter_of(found.replace_scores_from_events(judges)), EXACT
+    )
     assert rows(enough, "judges-agreement", judge=EXACT, measure="M_all", **{"with": "people"})[0]["alpha"] == 1
     assert "How far people agree with each other is not known: 0 answers were scored by two" in finding(enough, HARSH)
     blank = rows(enough, "judges-leniency", judge=EXACT, by="document")
@@ -378,12 +380,12 @@ def test_two_models_are_two_judges_and_other_machines_none(study):
     halves = [verdict(f"model-{place % 2}", answer, known[answer]) for place, answer in enumerate(digests)]
     imported = replace(verdict("x", digests[0], known[digests[0]]), analyst="imported")
     other = replace(verdict("model-0", digests[1], known[digests[1]]), rubric="another")
-    made = chapter_of(found.apply_events([*people, *halves, imported, other]))
+    made = chapter_of(found.replace_scores_from_events([*people, *halves, imported, other]))
     assert [row["judge"] for row in rows(made, "judges")] == ["model-0 @012345", "model-1 @012345"]
     note = next(one.note for one in made.tables if one.name == "judges")
     assert "These judges have the same prompt and no answer in common: model-0 @012345 and model-1 @012345." in note
     assert "1 score is by a different rubric" in note
-    assert not chapter_of(found.apply_events([*people, imported]))
+    assert not chapter_of(found.replace_scores_from_events([*people, imported]))
 
 
 # -- in a report, on a terminal, at the desk --
@@ -393,7 +395,7 @@ def test_verdicts_are_in_no_average(study):
     """The rows that averages take are what they are without judges."""
     _, found, made = study
     assert [figure.name for figure in made.figures] == ["judges-alpha", "judges-systems", "judges-scatter"]
-    without = found.apply_events([event for event in found.log.counted if event.scorer == "human"])
+    without = found.replace_scores_from_events([event for event in found.log.counted if event.scorer == "human"])
     columns = ["counted", "m_all", "answer"]
     pd.testing.assert_frame_equal(
         found.table.loc[found.table["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
@@ -451,7 +453,7 @@ def test_the_page_is_for_the_lead(study, monkeypatch: pytest.MonkeyPatch):
     assert [element.type for element in lead.elements()].count("image") == 3
     assert lead.rows("judges table judges-agreement")[0][:2] == ["M_all", "people"]
     dan = User("dan", scores=True, adjudicates=False)
-    assert select_readable_chapters([made], dan) == []
+    assert drop_judges_chapter_unless_adjudicator([made], dan) == []
     analyst = Shown("judges", desk, dan)
     assert analyst.components() == {}
     assert analyst.test.text[0].value.endswith("This page is for those who adjudicate.")
@@ -462,12 +464,12 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     folder, _, _ = study
     monkeypatch.chdir(folder)
     desk = desk_here(per_answer=3)
-    snapshot = results_cache(desk.pool).snapshot(desk)
+    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk)
     assert snapshot is not None
     ada = make_view(
         snapshot,
         ResultsChoice(),
-        snapshot.flag_hidden_answers_in_bytes(desk.queue.answers_analyst_may_still_score("ada")),
+        snapshot.make_hidden_byte_per_distinct_answer(desk.queue.answers_analyst_may_still_score("ada")),
     )
     assert {row["judged"] for row in rows(ada.judges_chapter, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))

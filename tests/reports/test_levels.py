@@ -7,8 +7,8 @@ from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
 from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.levels import level_differences_table
-from genaipa.reports.matches import system_differences
+from genaipa.reports.levels import effort_level_differences_table
+from genaipa.reports.matches import m_all_differences_of_all_system_pairs
 
 TOLD = {"none": (None, 1.5, 0.002), "low": (200.0, 3.0, 0.004), "high": (1_000.0, 12.0, 0.016)}
 """Level → tokens of thoughts, seconds and dollars of an answer."""
@@ -49,8 +49,8 @@ def test_a_model_is_compared_with_itself_at_each_level() -> None:
 def test_the_difference_of_two_levels_is_that_of_two_systems() -> None:
     """With a single pair nothing is adjusted, so that both tables say the same, but for who comes first."""
     study = levels_study("b/m@high", "b/m@max")
-    (ours,) = level_differences_table(study).data.to_dict("records")
-    (theirs,) = system_differences(study.table).to_dict("records")
+    (ours,) = effort_level_differences_table(study).data.to_dict("records")
+    (theirs,) = m_all_differences_of_all_system_pairs(study.table).to_dict("records")
     sign = 1 if theirs["first"] == "b/m@max" else -1
     assert ours["difference"] == pytest.approx(sign * theirs["difference"])
     ends = [theirs["policies_low"], theirs["policies_high"]][::sign]

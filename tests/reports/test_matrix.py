@@ -16,9 +16,9 @@ from genaipa.reports.comparison import compare_sides
 from genaipa.reports.matches import (
     PAIRS,
     _describe_pair_meaning,
+    m_all_differences_of_all_system_pairs,
     possible_rank_ranges,
-    system_difference_tables,
-    system_differences,
+    system_difference_and_rank_tables,
 )
 from genaipa.reports.sides import Side
 from genaipa.runs.selection import Groups
@@ -46,7 +46,7 @@ def study(last: str = "ada"):
 @functools.cache
 def found():
     """The differences of its pairs."""
-    return system_differences(study())
+    return m_all_differences_of_all_system_pairs(study())
 
 
 @pytest.mark.full
@@ -86,17 +86,19 @@ def test_ranks_of_one_document_are_those_for_it() -> None:
     """Where nothing can be said of other policies, ranks go by what holds for these documents."""
     frame = study()
     one = next(
-        table for table in system_difference_tables(frame[frame["document"] == "uber"]) if table.name == "system-ranks"
+        table
+        for table in system_difference_and_rank_tables(frame[frame["document"] == "uber"])
+        if table.name == "system-ranks"
     )
     assert one.data["rank"].tolist() != [1] * 4
     assert "hold for these documents" in one.note
-    wide = next(table for table in system_difference_tables(frame) if table.name == "system-ranks")
+    wide = next(table for table in system_difference_and_rank_tables(frame) if table.name == "system-ranks")
     assert "hold for policies like these" in wide.note
 
 
 def test_what_other_people_scored_ranks_nobody() -> None:
     """A system that another analyst scored has no rank against the others."""
-    made = system_differences(study("bo"))
+    made = m_all_differences_of_all_system_pairs(study("bo"))
     told = made[made["second"] == "d/four"]
     assert set(told["meaning"]) == {"other analysts"}
     assert possible_rank_ranges(made).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
@@ -105,9 +107,9 @@ def test_what_other_people_scored_ranks_nobody() -> None:
 def test_one_system_has_no_matrix() -> None:
     """There is no table of one system, nor of two without a common question."""
     frame = study()
-    assert system_difference_tables(frame[frame["system"] == "a/one"]) == []
+    assert system_difference_and_rank_tables(frame[frame["system"] == "a/one"]) == []
     apart = frame[(frame["system"] == "a/one") == frame["question"].isin(QUESTIONS[:16])]
-    made = system_differences(apart[apart["system"].isin(("a/one", "b/two"))])
+    made = m_all_differences_of_all_system_pairs(apart[apart["system"].isin(("a/one", "b/two"))])
     assert list(made.columns) == PAIRS
     assert math.isnan(made["difference"].mean())
 
@@ -116,18 +118,18 @@ def test_pairs_are_what_the_leaderboard_counts():
     """Where a judge scored, differences are those of estimates, in the leaderboard's order."""
     frame = judged(size=64).frame
     means = leaderboard_table(frame).data.set_index("system")["m_all"]
-    (row,) = system_differences(frame).to_dict("records")
+    (row,) = m_all_differences_of_all_system_pairs(frame).to_dict("records")
     assert [row["first"], row["second"]] == list(means.index)
     assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])
     alone = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
-    assert system_differences(alone)["difference"].tolist() != [row["difference"]]
+    assert m_all_differences_of_all_system_pairs(alone)["difference"].tolist() != [row["difference"]]
 
 
 def test_a_handful_compares_nothing():
     """An experiment of which a tenth is scored, out of order, is in no difference, as it is on no leaderboard."""
     rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
     scored = [row for n, row in enumerate(rows) if row["system"] == "a/one" or n % 10 == 0]
-    assert system_differences(tidy_of(rows, score_rows(scored))).empty
+    assert m_all_differences_of_all_system_pairs(tidy_of(rows, score_rows(scored))).empty
 
 
 def test_places_by_unlike_scores_say_so():

@@ -8,7 +8,13 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
-from genaipa.reports.moved import AnswerFacts, MovedAnswer, MovedAnswerRanking, find_moved_answers, rank_moved_answers
+from genaipa.reports.moved import (
+    AnswerPairsByMovement,
+    AnswerSideAndCitations,
+    ComparedAnswerPair,
+    find_moved_answers,
+    rank_moved_answers,
+)
 from genaipa.reports.report import report
 from genaipa.reports.table import Table
 from genaipa.runs.filters import Filters
@@ -17,14 +23,14 @@ from genaipa.scoring.evidence.sides import AnswerSide
 NAMES = ("old", "new")
 
 
-def pair(first: AnswerFacts, second: AnswerFacts, place: int = 0) -> MovedAnswer:
+def pair(first: AnswerSideAndCitations, second: AnswerSideAndCitations, place: int = 0) -> ComparedAnswerPair:
     """Two answers to a question."""
-    return MovedAnswer("Q1", "Is honey sold?", "acme", first, second, NAMES, place)
+    return ComparedAnswerPair("Q1", "Is honey sold?", "acme", first, second, NAMES, place)
 
 
-def turn(first: AnswerSide, second: AnswerSide) -> MovedAnswer:
+def turn(first: AnswerSide, second: AnswerSide) -> ComparedAnswerPair:
     """Two answers with these sides."""
-    return pair(AnswerFacts(first), AnswerFacts(second))
+    return pair(AnswerSideAndCitations(first), AnswerSideAndCitations(second))
 
 
 def test_which_sides_are_others() -> None:
@@ -39,11 +45,15 @@ def test_which_sides_are_others() -> None:
 
 def test_scores_come_before_sides_and_sides_before_citations() -> None:
     """Equal ones stay in their order; people's scores count before a judge's, where both answers have some."""
-    cites = pair(AnswerFacts("yes", frozenset({"1"})), AnswerFacts("yes", frozenset({"2"})), 1)
-    flips = pair(AnswerFacts("yes"), AnswerFacts("no"), 2)
-    judged = pair(AnswerFacts("yes", judge=50.0, people=90.0), AnswerFacts("yes", judge=40.0), 3)
-    scored = pair(AnswerFacts("yes", judge=50.0, people=50.0), AnswerFacts("yes", judge=10.0, people=30.0), 4)
-    same = [pair(AnswerFacts("yes"), AnswerFacts("yes"), place) for place in (5, 6)]
+    cites = pair(AnswerSideAndCitations("yes", frozenset({"1"})), AnswerSideAndCitations("yes", frozenset({"2"})), 1)
+    flips = pair(AnswerSideAndCitations("yes"), AnswerSideAndCitations("no"), 2)
+    judged = pair(AnswerSideAndCitations("yes", judge=50.0, people=90.0), AnswerSideAndCitations("yes", judge=40.0), 3)
+    scored = pair(
+        AnswerSideAndCitations("yes", judge=50.0, people=50.0),
+        AnswerSideAndCitations("yes", judge=10.0, people=30.0),
+        4,
+    )
+    same = [pair(AnswerSideAndCitations("yes"), AnswerSideAndCitations("yes"), place) for place in (5, 6)]
     ranked = rank_moved_answers([*same, cites, flips, judged, scored], NAMES)
     assert [one.position for one in ranked.pairs] == [4, 3, 2, 1, 5, 6]
     assert [(one.score_difference, one.scorer_kind) for one in ranked.pairs[:3]] == [
@@ -61,21 +71,24 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
 
 def test_the_headline_counts_sides() -> None:
     """One question is named by its words, several are counted, and none is said."""
-    assert rank_moved_answers([turn("no", "yes"), turn("yes", "yes")], NAMES).headline == (
+    assert rank_moved_answers([turn("no", "yes"), turn("yes", "yes")], NAMES).changed_sides_headline == (
         "new says yes to \u201cIs honey sold?\u201d, where old says no: 1 of 2 answers changed sides."
     )
     several = [turn("silent", "open")] * 2 + [turn("no", "yes"), turn("no", "no")]
-    assert rank_moved_answers(several, NAMES).headline == (
+    assert rank_moved_answers(several, NAMES).changed_sides_headline == (
         "3 of 4 answers changed sides from old to new: 2 from silent to an answer, 1 from no to yes."
     )
-    assert rank_moved_answers([turn("no", "no")], NAMES).headline == "None of 1 answer changed sides from old to new."
-    assert "not asked any question in the same words" in MovedAnswerRanking(NAMES).headline
+    assert (
+        rank_moved_answers([turn("no", "no")], NAMES).changed_sides_headline
+        == "None of 1 answer changed sides from old to new."
+    )
+    assert "not asked any question in the same words" in AnswerPairsByMovement(NAMES).changed_sides_headline
 
 
 def test_long_titles_are_clipped() -> None:
     """Sections are named by their numbers, others by some of their title, and not all where there are many."""
     cited = frozenset({"Section 4.2 Honey", "Part 2: Section 3 Wax. We melt it", "A heading " * 9, "Section 9 Bees"})
-    said = pair(AnswerFacts("yes"), AnswerFacts("yes", cited)).movement_sentence
+    said = pair(AnswerSideAndCitations("yes"), AnswerSideAndCitations("yes", cited)).movement_sentence
     assert "Part 2: Section 3, Section 4.2 and 1 more." in said
     assert "Honey" not in said
     assert len(said) < 130
@@ -93,9 +106,9 @@ def test_two_runs_are_read_with_their_scores() -> None:
     last = {r.system: r.digest for r in answers(folder) if r.question == "Q4"}
     first = {r.system: r.digest for r in answers(folder) if r.question == "Q1"}
     with opened("sqlite:///scores.db") as store:
-        store.append([score("ada", last[systems[0]], GOOD), score("ada", last[systems[1]], POOR)])
+        store.append_new_events([score("ada", last[systems[0]], GOOD), score("ada", last[systems[1]], POOR)])
         for judge, places in (("strict", (0, 1, 2, 2, 2)), ("kind", (0, 0, 0, 0, 0))):
-            store.append([verdict(judge, first[system], places) for system in systems])
+            store.append_new_events([verdict(judge, first[system], places) for system in systems])
     moved = find_moved_answers(*systems)
     assert [one.question for one in moved.pairs] == ["Q4", "Q1", "Q3"], "a failure is no answer"
     assert moved.pairs[0].scorer_kind == "people"

@@ -16,8 +16,8 @@ from running import carry_out, make_workspace, spec, write
 from benchmarks.drift import series
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.chapters import outcomes, silent
-from genaipa.reports.chapters.groups import group_outcomes_table as groups_answers
-from genaipa.runs.manifest import WITHHELD, Withheld
+from genaipa.reports.chapters.groups import outcomes_and_silence_by_group_table as groups_answers
+from genaipa.runs.manifest import WITHHELD, WithheldTextFacts
 from genaipa.runs.selection import Groups, select_sources
 from genaipa.workspace import find_workspace
 from genaipa_watch.over_time import tabulate_changes_since_first_occasion
@@ -87,12 +87,12 @@ def test_a_system_that_is_mute_throughout_has_a_row_without_a_rate() -> None:
 
 def test_outcomes_and_groups_count_them_where_there_are_any() -> None:
     """The column is there only where somebody said nothing."""
-    made = outcomes.question_outcomes_table(study_of(mixed()))
+    made = outcomes.question_outcome_counts_table(study_of(mixed()))
     assert made.data.set_index("system")["mute"].to_dict() == {"a/mute": 3, "b/bold": 0}
     told = groups_answers(study_of(mixed()), Groups("sector", {"uber": "rides"})).data.set_index("system")
     assert told[["mute", "says_silent"]].values.tolist() == [[3, 1.0], [0, 0.5]]
     plain = tidy_of(answer_rows(systems=("b/bold",), documents=("uber",), questions=QUESTIONS))
-    assert "mute" not in outcomes.question_outcomes_table(study_of(plain)).data
+    assert "mute" not in outcomes.question_outcome_counts_table(study_of(plain)).data
     assert "mute" not in groups_answers(study_of(plain), Groups("sector", {"uber": "rides"})).data
 
 
@@ -141,6 +141,6 @@ def test_a_pack_knows_who_said_nothing(mute: RunFolder, genaipa: Callable[..., F
     mute.write_manifest(manifest)
     assert genaipa("pack", "latest", "-o", "study.zip").code == 0
     assert genaipa("unpack", "study.zip", "there").code == 0
-    facts = msgspec.json.decode(next(Path("there/runs").glob(f"*/{WITHHELD}")).read_bytes(), type=Withheld)
+    facts = msgspec.json.decode(next(Path("there/runs").glob(f"*/{WITHHELD}")).read_bytes(), type=WithheldTextFacts)
     assert [row["claims_silence"] for row in facts.facts["silence"].values()].count("none") == 4
     assert stances("there") == SAID

@@ -11,7 +11,7 @@ from queues import make_run, save, work
 from tabling import published
 
 from genaipa.reports import part, render
-from genaipa.reports.chapters.overall import averages_by_measure_table, leaderboard_table
+from genaipa.reports.chapters.overall import averages_of_each_metric_table, leaderboard_table
 from genaipa.reports.part import note_sparsely_scored_experiments
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
@@ -23,7 +23,9 @@ ANNA = User("Anna", scores=True, adjudicates=False)
 
 def told(rows, scored, **score):
     """What is said of one system, of whose answers (`rows`) these are scored."""
-    [found] = part.scored_parts(tidy_of(rows, [row | score for row in score_rows(scored)]))["part"]
+    [found] = part.measure_scored_part_per_experiment(tidy_of(rows, [row | score for row in score_rows(scored)]))[
+        "part"
+    ]
     return str(found), found.is_representative
 
 
@@ -58,7 +60,7 @@ def test_each_part_in_its_words():
     ]
     assert told(out, out[20:]) == ("all 76", True)
     tables = [published("a/one", "quality", "uber", row["question"], m_all=70.0) for row in rows[:32]]
-    assert part.scored_parts(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
+    assert part.measure_scored_part_per_experiment(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
 
 
 def test_the_tables_say_it():
@@ -83,7 +85,7 @@ def test_the_tables_say_it():
         " Averages of people's scores rest on: 4 of 16, at random (a/one quality, a/one recall); all 16 (b/two "
         "quality, b/two recall)."
     )
-    means = averages_by_measure_table(frame).data
+    means = averages_of_each_metric_table(frame).data
     assert set(means.loc[means["system"] == "a/one", "scored"]) == {"4 of 16, at random"}
     assert "scored" in render.visible_headings(ranked)
     unplanned = tidy_of([*one, *two], score_rows([*one[::4], *two]))

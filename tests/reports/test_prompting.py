@@ -13,7 +13,7 @@ from genaipa.reports.comparison import compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.report import Report
 from genaipa.reports.sides import Side
-from genaipa.scoring.rubric import Bounds
+from genaipa.scoring.rubric import BandBounds
 
 DOCUMENTS = ("airbnb", "spotify", "twitter", "uber")
 QUESTIONS = ("T_f1", "T_u1", "SE_f1", "SE_u1")
@@ -47,7 +47,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
     moved = [float(value({"prompts": "guided", "question": q, "document": d}) < 0) for q, d in cells]
     questions, documents = zip(*cells, strict=True)
     expected = estimate_crossed_mean([-90 * one for one in moved], questions, documents, limits=(-90, 90))
-    data = prompting.prompt_changes_table(frame).data.set_index("questions")
+    data = prompting.score_changes_across_prompts_table(frame).data.set_index("questions")
     everything = data.loc["all"]
     assert (everything["prompts"], everything["others"]) == ("neutral", "guided")
     assert everything["change"] == pytest.approx(-90 * 5 / 16)
@@ -56,7 +56,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
     assert everything["policies_low"] == pytest.approx(expected.policies_low)
     assert (everything["n"], everything["documents"]) == (4, 4)
     assert data.loc["T", "change"] == pytest.approx(-45)
-    bands = prompting.prompt_band_changes_table(frame, Bounds()).data.set_index("questions")
+    bands = prompting.band_change_shares_across_prompts_table(frame, BandBounds()).data.set_index("questions")
     assert bands.loc["all", "changed"] == pytest.approx(5 / 16)
     assert bands.loc["SE", "changed"] == pytest.approx(1 / 8)
 
@@ -64,7 +64,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
 def test_a_third_set_is_held_against_the_first() -> None:
     """The usual set comes first, then each other one beside it; questions that only one was asked count nowhere."""
     few = [row for row in asked("paper") if row["question"] == "T_u1"]
-    data = prompting.prompt_changes_table(frame_of(*few, *asked("guided"), *asked("neutral"))).data
+    data = prompting.score_changes_across_prompts_table(frame_of(*few, *asked("guided"), *asked("neutral"))).data
     pairs = data[data["questions"] == "all"][["prompts", "others", "n"]]
     assert pairs.to_numpy().tolist() == [["neutral", "guided", 4], ["neutral", "paper", 1]]
 

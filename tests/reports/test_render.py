@@ -63,7 +63,7 @@ SMALL = table_of(
 
 def test_as_lines():
     """Lines of text have aligned columns with numbers to the right, and blanks for what is absent."""
-    assert render.as_text_lines(SMALL) == [
+    assert render.as_text_lines_without_title_or_note(SMALL) == [
         "system   n  drop (x10)",
         "------  --  ----------",
         "one      3        -1.2",
@@ -173,7 +173,7 @@ def test_hostile_latex(hostile):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_text(hostile):
     """A name can't break the rows or steer a terminal."""
-    lines = render.as_text_lines(table_of({"system": [hostile], "n": [1]}))
+    lines = render.as_text_lines_without_title_or_note(table_of({"system": [hostile], "n": [1]}))
     assert len(lines) == 3
     assert not any("\n" in line or "\x1b" in line for line in lines)
 
@@ -196,7 +196,9 @@ def test_rows_for_machines():
     ]
 
 
-@pytest.mark.parametrize("form", [render.as_text_lines, render.as_csv, render.as_latex, render.as_html])
+@pytest.mark.parametrize(
+    "form", [render.as_text_lines_without_title_or_note, render.as_csv, render.as_latex, render.as_html]
+)
 def test_empty(form):
     """A table without rows is its headings in every form."""
     assert "system" in "".join(form(table_of({"system": [], "n": []})))

@@ -35,7 +35,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
     write("quoting.py", QUOTING)
     folder, _ = carry_out(spec(systems=(system,)))
     with opened("sqlite:///scores.db") as store:
-        store.append(
+        store.append_new_events(
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
         found = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)

@@ -15,7 +15,7 @@ def test_an_answer_is_averaged_before_its_cell():
     answers = answer_rows(**ONE, repetitions=2)
     first, second = (answer["answer"] for answer in answers)
     given = [scored(first, "ada", "11111"), scored(first, "bo", "11111"), scored(second, "ada", "33333")]
-    found = cells.average_cells(tidy_of(answers, given))
+    found = cells.average_scores_by_question_and_document(tidy_of(answers, given))
     assert found["m_all"].tolist() == [55]
     assert found[["answers", "scores"]].to_numpy().tolist() == [[2, 3]]
 
@@ -34,7 +34,7 @@ def test_equal_texts_count_in_each_place_where_they_were_given():
     answers = answer_rows(documents=("uber",), questions=("T_f1",))
     for answer in answers:
         answer["answer"] = "same"
-    found = cells.average_cells(tidy_of(answers, [scored("same", "ada", "11111")]))
+    found = cells.average_scores_by_question_and_document(tidy_of(answers, [scored("same", "ada", "11111")]))
     assert found["system"].tolist() == ["a/one", "b/two"]
 
 
@@ -42,7 +42,9 @@ def test_questions_are_averaged_over_documents():
     """A question's mean is over its documents, and says over how many."""
     answers = answer_rows(systems=("a/one",), documents=("uber", "spotify"), questions=("T_f1",))
     given = [scored(answers[0]["answer"], "ada", "11111"), scored(answers[1]["answer"], "ada", "33333")]
-    found = cells.average_questions_over_documents(cells.average_cells(tidy_of(answers, given)))
+    found = cells.average_questions_over_documents(
+        cells.average_scores_by_question_and_document(tidy_of(answers, given))
+    )
     assert found[["m_all", "documents"]].to_numpy().tolist() == [[55, 2]]
 
 
@@ -54,24 +56,28 @@ def test_published_means_fill_what_the_documents_lack():
         published(document="", **dict.fromkeys(METRICS, 1.0), averaged=5),
         published("T_f2", document="", **dict.fromkeys(METRICS, -1.0), averaged=5),
     ]
-    found = cells.average_questions_over_documents(cells.average_cells(tidy_of(rows))).set_index("question")
+    found = cells.average_questions_over_documents(
+        cells.average_scores_by_question_and_document(tidy_of(rows))
+    ).set_index("question")
     assert found.loc["T_f1", ["m_all", "relevance", "documents"]].tolist() == [55, 1.0, 2]
     assert found.loc["T_f2", ["m_all", "relevance", "documents"]].tolist() == [10, -1.0, 0]
-    assert len(cells.select_scored_document_cells(cells.average_cells(tidy_of(rows)))) == 2
+    assert (
+        len(cells.select_scored_rows_with_document(cells.average_scores_by_question_and_document(tidy_of(rows)))) == 2
+    )
 
 
 @pytest.mark.parametrize("frame", [tidy_of([]), tidy_of(answer_rows())], ids=["empty", "unscored"])
 def test_nothing_scored_gives_no_cells(frame):
     """Tables without a score have the columns of cells and no rows."""
-    found = cells.average_cells(frame)
+    found = cells.average_scores_by_question_and_document(frame)
     assert found.empty
     assert cells.average_questions_over_documents(found).empty
-    assert cells.select_scored_document_cells(found).empty
+    assert cells.select_scored_rows_with_document(found).empty
 
 
 def test_a_study_has_a_cell_for_each_question_and_document():
     """Wordings and repetitions of an experiment fall into the same cell."""
-    found = cells.average_cells(study(experiments=("quality", "robustness"), repetitions=2))
+    found = cells.average_scores_by_question_and_document(study(experiments=("quality", "robustness"), repetitions=2))
     assert len(found) == 2 * 2 * 2 * 32
     assert found.groupby("experiment", observed=True)["answers"].first().to_dict() == {"quality": 2, "robustness": 6}
     assert score_rows(answer_rows())[0]["relevance"] in (1.0, 0.5, -1.0)

@@ -64,7 +64,7 @@ def test_systems_have_one_order():
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
     assert Scope.from_frame(ordered).systems == ("z/better", "a/worse", "c/unscored")
     assert list(overall.leaderboard_table(ordered).data["system"]) == ["z/better", "a/worse"]
-    assert list(dict.fromkeys(overall.averages_by_measure_table(ordered).data["system"])) == ["z/better", "a/worse"]
+    assert list(dict.fromkeys(overall.averages_of_each_metric_table(ordered).data["system"])) == ["z/better", "a/worse"]
 
 
 def test_a_study_that_is_half_scored_says_so():

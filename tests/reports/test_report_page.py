@@ -24,8 +24,8 @@ from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
-from genaipa.runs.selection import list_run_folders, select_sources
-from genaipa.scoring.rubric import Bounds
+from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
+from genaipa.scoring.rubric import BandBounds
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
@@ -37,7 +37,7 @@ def gathered(*events, excluded=False):
     """Everything about all runs of the working folder, after these events in the store."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        store.append(events)
+        store.append_new_events(events)
         return gather_study(
             here, select_sources(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded
         )
@@ -85,7 +85,7 @@ def by_two(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         forget_personal_settings(patch)
         patch.chdir(folder)
-        return folder, report(*scored(make_answers(*REPLIES), "ada", "bo"), bounds=Bounds(0.6, -0.2))
+        return folder, report(*scored(make_answers(*REPLIES), "ada", "bo"), bounds=BandBounds(0.6, -0.2))
 
 
 def told(written):
@@ -102,7 +102,7 @@ def test_every_part_has_its_files(by_two, monkeypatch):
     """A figure has its picture and its numbers, a table its two forms, and the manifest the digest of every file."""
     home, written = by_two
     monkeypatch.chdir(home)
-    (folder,) = list_run_folders(find_workspace())
+    (folder,) = list_run_folders_oldest_first(find_workspace())
     found = {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()}
     assert written.figures
     wanted = {f"figures/{figure.name}.{form}" for figure in written.figures.values() for form in ("svg", "csv")}
@@ -171,7 +171,7 @@ def test_the_page_needs_nothing_but_itself(by_two):
 def test_every_part_is_in_the_page_or_its_notes(by_two):
     """Figures have alternative texts, tables are folded or named as files; notes and manifests are beside, whole."""
     home, written = by_two
-    (folder,) = list_run_folders(find_workspace(home))
+    (folder,) = list_run_folders_oldest_first(find_workspace(home))
     page, notes = Page(home / "out/index.html"), Page(home / "out/notes.html")
     images = [all_of for tag, all_of in page.elements if tag == "img" or all_of.get("role") == "img"]
     assert {(image.get("alt") or image["aria-label"]).partition(". ")[0] for image in images} == {
@@ -183,7 +183,7 @@ def test_every_part_is_in_the_page_or_its_notes(by_two):
         assert "".join(part.note.replace("`", "").split()) in "".join(notes.text.split())
     for name in written.tables:
         assert f"table-{name}" in page.ids()
-    assert Bounds(0.6, -0.2).description in page.text
+    assert BandBounds(0.6, -0.2).description in page.text
     manifest = (home / f"out/inputs/{folder.name}.json").read_text()
     assert f'"created": "{folder.manifest().created}"' in manifest
     assert "arXiv:2309.05138" in page.text

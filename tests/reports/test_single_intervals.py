@@ -48,7 +48,7 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
 
 def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
     """They are those of the table of averages, in CSV and JSON; people see as many columns as before."""
-    made, each = overall.leaderboard_table(frame()), overall.averages_by_measure_table(frame()).data
+    made, each = overall.leaderboard_table(frame()), overall.averages_of_each_metric_table(frame()).data
     each = each[(each["measure"] == "M_all") & (each["questions"] == "all")].set_index("experiment")
     (row,) = render.as_json_rows(made)
     for experiment in ("quality", "recall"):

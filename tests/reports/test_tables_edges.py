@@ -36,34 +36,36 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 TABLES = {
-    "scores-by-question": documents.question_scores_table,
+    "scores-by-question": documents.scores_by_question_and_document_table,
     "five-numbers": documents.five_number_summary_table,
     "faq-against-user": overall.scores_by_question_source_table,
     "easiest-and-hardest": metrics.easiest_and_hardest_questions_table,
-    "documents-ranked": documents.document_ranks_table,
+    "documents-ranked": documents.document_ranks_over_all_systems_table,
     "documents": lambda frame: texts.document_statistics_table({}, frame),
     "metrics-by-question": metrics.metrics_by_question_table,
     "metrics-by-category": metrics.metrics_by_category_table,
     "regulation": regulation.regulation_scores_table,
     "robustness": robustness.paraphrase_drops_table,
     "robustness-by-question": robustness.paraphrase_drops_by_question_table,
-    "consistency": lambda frame: consistency.consistency_table(consistency.measure_consistency_of_cells(frame)),
-    "consistency-by-question": lambda frame: consistency.consistency_by_question_table(
-        consistency.measure_consistency_of_cells(frame)
+    "consistency": lambda frame: consistency.consistency_table(
+        consistency.measure_consistency_of_repeated_answers(frame)
     ),
-    "conversations": order.conversation_comparison_table,
+    "consistency-by-question": lambda frame: consistency.consistency_by_question_table(
+        consistency.measure_consistency_of_repeated_answers(frame)
+    ),
+    "conversations": order.shared_and_separate_conversations_table,
     "positions": order.position_trend_table,
-    "memory": closed_book.closed_book_gains_by_question_table,
-    "memory-summary": closed_book.closed_book_mean_gains_table,
+    "memory": closed_book.gains_from_document_by_question_table,
+    "memory-summary": closed_book.mean_gains_from_document_table,
     "effort": lambda frame: cost.time_and_cost_table(study_of(frame)),
-    "answers": lambda frame: outcomes.question_outcomes_table(study_of(frame)),
+    "answers": lambda frame: outcomes.question_outcome_counts_table(study_of(frame)),
     "points": tabulate_recall_and_harm,
     "silent-questions": lambda frame: silent.silence_error_rates_table(study_of(frame)),
     "silent-differences": lambda frame: silent.silence_error_differences_table(study_of(frame)),
     "silent-quality": silent.quality_by_silence_table,
     "agreement": lambda _: agreement.alpha_table([], PAPER),
     "leaderboard": overall.leaderboard_table,
-    "averages": overall.averages_by_measure_table,
+    "averages": overall.averages_of_each_metric_table,
 }
 NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
 

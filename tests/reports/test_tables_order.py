@@ -42,10 +42,10 @@ def test_kinds_of_conversation_are_paired_by_cell() -> None:
     both = [placed(lambda *_: 1), placed(lambda _, document: 0.5 * (document == "a"), conversation="independent")]
     rows, scores = ([*both[0][part], *both[1][part]] for part in (0, 1))
     lonely = [row for row in rows if (row["document"], row["conversation"]) != ("c", "independent")]
-    data = order.conversation_comparison_table(tidy_of(lonely, scores)).data
+    data = order.shared_and_separate_conversations_table(tidy_of(lonely, scores)).data
     columns = ["shared", "independent", "difference", "n", "documents"]
     assert data[columns].values.tolist() == [[100, pytest.approx(66.25), pytest.approx(33.75), 3, 2]]
-    assert not order.conversation_comparison_table(tidy_of(*both[0]))
+    assert not order.shared_and_separate_conversations_table(tidy_of(*both[0]))
 
 
 def test_what_is_not_known_of_an_order_is_in_no_table() -> None:
@@ -53,4 +53,4 @@ def test_what_is_not_known_of_an_order_is_in_no_table() -> None:
     rows, scores = placed(lambda place, _: place / 3)
     unknown = [{**row, "conversation": "", "position": 0} for row in rows]
     assert not order.position_trend_table(tidy_of(unknown, scores))
-    assert not order.conversation_comparison_table(tidy_of(unknown, scores))
+    assert not order.shared_and_separate_conversations_table(tidy_of(unknown, scores))

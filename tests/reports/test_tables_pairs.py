@@ -16,7 +16,7 @@ from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
 from genaipa.reports.notable import notable_sentences
 from genaipa.scoring.events import Event
-from genaipa.scoring.rubric import Bounds, classify_band
+from genaipa.scoring.rubric import BandBounds, classify_band
 from rubrics import METRICS, PAPER
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
@@ -73,7 +73,7 @@ def test_a_drop_of_published_means_where_there_is_no_document() -> None:
 
 def consistent(frame):
     """(over, experiment, measure) → mean, of the table of one system."""
-    data = consistency.consistency_table(consistency.measure_consistency_of_cells(frame)).data
+    data = consistency.consistency_table(consistency.measure_consistency_of_repeated_answers(frame)).data
     return {tuple(row[:3]): row[3] for row in data[["over", "experiment", "measure", "mean"]].values.tolist()}
 
 
@@ -120,7 +120,7 @@ def test_consistency_counts_every_pair_of_answers() -> None:
     change = found["other words", "robustness", "mean change"]
     assert change == pytest.approx(fmean(abs(a - b) for a, b in pairs))
     assert found["other words", "robustness", "mean drop"] == pytest.approx(fmean(a - b for a, b in pairs))
-    bands = [{classify_band(one, Bounds().m_all_bounds) for one in pair} for pair in pairs]
+    bands = [{classify_band(one, BandBounds().m_all_bounds) for one in pair} for pair in pairs]
     assert found["other words", "robustness", "band changes (%)"] == pytest.approx(
         100 * fmean(len(b) > 1 for b in bands)
     )
@@ -135,7 +135,7 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
     answers = answer_rows(systems=("b/two",), documents=("uber", "spotify", "x"), questions=FEW, repetitions=2)
     answers = [row for row in answers if (row["question"], row["document"]) != ("T_u1", "x")]
     data = consistency.consistency_by_question_table(
-        consistency.measure_consistency_of_cells(tidy_of(answers, score_rows(answers)))
+        consistency.measure_consistency_of_repeated_answers(tidy_of(answers, score_rows(answers)))
     ).data
     assert data[["question", "documents"]].values.tolist() == [["T_f1", 3], ["T_u1", 2], ["UC_f1", 3]]
     assert data["policies_low"].notna().tolist() == [True, False, True]
@@ -144,15 +144,17 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
 def test_other_words_are_no_repetitions() -> None:
     """Three wordings of a question, each answered once, say nothing about asking again, nor do two kinds of chat."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("robustness",))
-    assert consistency.measure_consistency_of_cells(tidy_of(answers, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_consistency_of_repeated_answers(tidy_of(answers, scored(answers, lambda _: 1))).empty
     twice = answers + [{**row, "conversation": "independent", "key": row["key"] + "i"} for row in answers]
-    assert consistency.measure_consistency_of_cells(tidy_of(twice, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_consistency_of_repeated_answers(tidy_of(twice, scored(answers, lambda _: 1))).empty
 
 
 def test_published_scores_are_no_repetitions() -> None:
     """The same question published by two runs is not an answer that was given twice."""
     score = published("p/bard", "quality", "uber", "T_f1", m_all=73.0)
-    assert consistency.measure_consistency_of_cells(tidy_of([score, {**score, "run": "another", "m_all": 10.0}])).empty
+    assert consistency.measure_consistency_of_repeated_answers(
+        tidy_of([score, {**score, "run": "another", "m_all": 10.0}])
+    ).empty
 
 
 def test_memory_is_what_showing_the_document_adds() -> None:
@@ -160,11 +162,11 @@ def test_memory_is_what_showing_the_document_adds() -> None:
     answers = answer_rows(**ONE, questions=FEW[:2], experiments=("quality", "recall"))
     values = {("T_f1", "quality"): 1, ("T_f1", "recall"): 0.5, ("T_u1", "quality"): -1, ("T_u1", "recall"): 1}
     frame = tidy_of(answers, scored(answers, lambda row: values[row["question"], row["experiment"]]))
-    assert closed_book.closed_book_gains_by_question_table(frame).data.values.tolist() == [
+    assert closed_book.gains_from_document_by_question_table(frame).data.values.tolist() == [
         ["a/one", "T_f1", "T", "faq", 100, 77.5, 22.5, 1],
         ["a/one", "T_u1", "T", "user", 10, 100, -90, 1],
     ]
-    summary = closed_book.closed_book_mean_gains_table(frame)
+    summary = closed_book.mean_gains_from_document_table(frame)
     assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 90]]
     assert summary.format_cell("mean", -33.75) == "-33.8"
     assert "only n = 2 questions" in summary.note
@@ -209,7 +211,7 @@ def test_every_planned_question_is_counted_once() -> None:
             answer["answer"] = ""
     answers[1]["excluded"] = "It is about another company."
     given = scored(answers[:1], lambda _: 1) + scored(answers[:2], lambda _: 1, analyst="bo")
-    row = outcomes.question_outcomes_table(study_of(tidy_of(answers, given))).data.iloc[0]
+    row = outcomes.question_outcome_counts_table(study_of(tidy_of(answers, given))).data.iloc[0]
     assert row.drop(["system", "experiment"]).to_dict() == {
         "planned": 6,
         "answered": 2,
@@ -223,7 +225,7 @@ def test_every_planned_question_is_counted_once() -> None:
         "score_left_out": 0,
         "published": 0,
     }
-    included = outcomes.question_outcomes_table(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
+    included = outcomes.question_outcome_counts_table(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
     assert included[["excluded", "scored", "unscored"]].tolist() == [1, 2, 2]
 
 
@@ -234,7 +236,7 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
         published("a/one", "quality", "uber", "T_f1", m_all=73.0),
         published("a/one", "quality", "", "T_u1", metrics=1.0),
     ]
-    data = outcomes.question_outcomes_table(
+    data = outcomes.question_outcome_counts_table(
         study_of(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=73.0)]))
     ).data
     assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
@@ -248,12 +250,12 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     rows = [published("a/one", "quality", "uber", "T_f1", m_all=73.0, excluded="duplicate-table: A copy.")]
     frame = tidy_of([*answers, *rows])
-    data = outcomes.question_outcomes_table(study_of(frame)).data
+    data = outcomes.question_outcome_counts_table(study_of(frame)).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
     said = notable_sentences(study_of(frame))
     assert "Answers that nobody has scored: 2 of 3." in said
     assert "Answers whose published score is excluded: 1 of 3." in said
-    included = outcomes.question_outcomes_table(study_of(tidy_of([*answers, *rows], excluded=True))).data
+    included = outcomes.question_outcome_counts_table(study_of(tidy_of([*answers, *rows], excluded=True))).data
     assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
 
 
@@ -334,7 +336,7 @@ def test_experiments_come_in_the_papers_order() -> None:
     frame = tidy_of(answers, scored(answers, lambda _: 1))
     for table in (
         silent.quality_by_silence_table(frame),
-        outcomes.question_outcomes_table(study_of(frame)),
+        outcomes.question_outcome_counts_table(study_of(frame)),
         cost.time_and_cost_table(study_of(frame)),
     ):
         assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]

@@ -26,7 +26,7 @@ def test_a_point_averages_scores_within_answers_and_then_answers() -> None:
     """An answer with two analysts weighs as much as one with one: (55 + 100) / 2, not (100 + 10 + 100) / 3."""
     answers = answer_rows(**ONE, questions=("T_f1",), repetitions=2, silent=("T_f1",))
     given = scored(answers, lambda _: 1) + scored(answers[:1], lambda _: -1, analyst="bo")
-    points = documents.question_scores_table(tidy_of(answers, given))
+    points = documents.scores_by_question_and_document_table(tidy_of(answers, given))
     assert points.data.to_dict("records") == [
         {
             "system": "a/one",
@@ -48,7 +48,7 @@ def test_an_adjudication_takes_the_place_of_the_scores() -> None:
     answers = answer_rows(**ONE, questions=("T_f1",))
     given = scored(answers, lambda _: 1) + scored(answers, lambda _: -1, analyst="bo")
     given += scored(answers, lambda _: 0.5, analyst="cy", role="adjudication")
-    points = documents.question_scores_table(tidy_of(answers, given)).data
+    points = documents.scores_by_question_and_document_table(tidy_of(answers, given)).data
     assert points[["m_all", "answers", "scores"]].values.tolist() == [[77.5, 1, 1]]
 
 
@@ -165,7 +165,7 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     """100, 100 and 10 are the first, the first and the third; a note says where documents were not asked alike."""
     answers = answer_rows(systems=("a/one",), documents=("ant", "bee", "cat"), questions=FEW)
     frame = tidy_of(answers, scored(answers, lambda answer: -1 if answer["document"] == "cat" else 1))
-    table = documents.document_ranks_table(frame)
+    table = documents.document_ranks_over_all_systems_table(frame)
     assert table.data[["rank", "document", "n", "mean"]].values.tolist() == [
         [1, "ant", 3, 100],
         [1, "bee", 3, 100],
@@ -175,7 +175,7 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     assert table.data[["from", "to"]].to_numpy().tolist() == [[1, 3]] * 3
     assert "may affect their ranks" not in table.note
     fewer = tidy_of(answers, scored(answers[1:], lambda _: 1))
-    assert "may affect their ranks" in documents.document_ranks_table(fewer).note
+    assert "may affect their ranks" in documents.document_ranks_over_all_systems_table(fewer).note
 
 
 def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:
@@ -186,7 +186,9 @@ def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:
         answer["answer"]: random.choice([1.0, -1.0], p=[0.1, 0.9] if answer["document"] == "cat" else [0.7, 0.3])
         for answer in answers
     }
-    found = documents.document_ranks_table(tidy_of(answers, scored(answers, lambda answer: given[answer["answer"]])))
+    found = documents.document_ranks_over_all_systems_table(
+        tidy_of(answers, scored(answers, lambda answer: given[answer["answer"]]))
+    )
     ranks = found.data.set_index("document")[["from", "to"]]
     assert ranks.loc["ant"].tolist() == ranks.loc["bee"].tolist() == [1, 2]
     assert ranks.loc["cat"].tolist() == [3, 3]
@@ -258,7 +260,7 @@ def test_regulations_stand_apart() -> None:
         ["a/one", "gdpr", "PR_1", -1, 10, 1],
         ["p/bard", "ccpa", "PR_1", 0.5, 77.5, 1],
     ]
-    assert documents.question_scores_table(frame).data["document"].tolist() == ["uber"]
+    assert documents.scores_by_question_and_document_table(frame).data["document"].tolist() == ["uber"]
     assert overall.leaderboard_table(frame).data[["system", "m_all"]].values.tolist() == [["a/one", 100]]
 
 
@@ -283,7 +285,7 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
     rows = [*answers, *(published("p/bard", "quality", "", question, metrics=0.5) for question in FEW)]
     frame = tidy_of(rows, scored(answers, lambda _: 1))
     table = overall.leaderboard_table(frame)
-    assert overall.note_unequally_scored_systems(frame).startswith(
+    assert overall.note_unlike_scored_questions(frame).startswith(
         "Systems were scored on different questions and documents: compare them"
     )
     assert table.data[["system", "answers", "scored_by"]].values.tolist() == [
@@ -301,7 +303,7 @@ def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
     frame = tidy_of(answers, scored(answers[:5], lambda _: 1))
     table = overall.leaderboard_table(frame)
-    assert overall.note_unequally_scored_systems(frame) == "", (
+    assert overall.note_unlike_scored_questions(frame) == "", (
         "of one system, or of several alike, nothing is ranked that was not asked alike"
     )
     assert "like with like" in table.note

@@ -18,7 +18,7 @@ from benchmarks.passages import MISSES, held
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_study
 from genaipa.answers.study import Study
-from genaipa.archive import pack, unpack
+from genaipa.archive import pack, unpack_and_rebuild_report
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs.selection import select_sources
@@ -132,7 +132,7 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
 
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
-    found = retrieval.tabulate_shown_among_first_passages(
+    found = retrieval.tabulate_hit_rate_among_first_passages(
         study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))
     ).data
     assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
@@ -177,7 +177,7 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     assert KEEP not in packed
     assert "page 7" in packed, "passages of another text go along"
     assert RIVAL in packed
-    unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
+    unpacked = unpack_and_rebuild_report(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
     again = gather_study(there, select_sources(there, ("latest",)), None).make_tidy_table()

@@ -19,7 +19,7 @@ from genaipa.scoring.rubric import load_rubric
 from genaipa.ui.answer_view import prepare_answer
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.chapter import RetrievalChapter
-from genaipa_retrieval.citations import CitationsChapter, VendorCitations, tabulate_vendor_citations
+from genaipa_retrieval.citations import CitationsChapter, VendorCitations, tabulate_vendor_and_own_citation_quality
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -86,7 +86,7 @@ def test_both_kinds_of_citations_against_the_annotated_sections() -> None:
     assert {str(name): tuple(row) for name, row in frame[[*VendorCitations.columns]].iterrows()} == COLUMNS
     assert frame["passages"].isna().all()
     assert not study.knows_facts(*RetrievalChapter.needs)
-    (row,) = tabulate_vendor_citations(study).data.to_dict("records")
+    (row,) = tabulate_vendor_and_own_citation_quality(study).data.to_dict("records")
     assert (row["answers"], row["n"]) == (3, 3)
     assert row["vendor_recall"] == pytest.approx((1 + 1 + 0.5) / 3)
     assert row["own_recall"] == pytest.approx(1 / 3)

@@ -15,11 +15,11 @@ from stores import score
 from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import GenaipaError
-from genaipa.runs.selection import list_run_folders, select_sources
+from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
 from genaipa.scoring.store import open_store
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
-from genaipa_suites.report.results import read_results
+from genaipa_suites.report.results import read_results_and_problems
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert done.code == 0, done.err
         here = find_workspace(folder)
         with closing(open_store(here)) as store:
-            for run in list_run_folders(here)[:2]:
-                store.append([score("Ada", record.digest) for record in run.read_records()])
+            for run in list_run_folders_oldest_first(here)[:2]:
+                store.append_new_events([score("Ada", record.digest) for record in run.read_records()])
     return folder
 
 
@@ -64,8 +64,10 @@ def computed(here: Workspace) -> Any:
         sources = select_sources(here, ())
         gathered = gather_study_with_stored_scores(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
-        records = {run.name: sorted(run.read_records(), key=lambda one: one.key) for run in list_run_folders(here)}
-        scored, problems = read_results(here, sources)
+        records = {
+            run.name: sorted(run.read_records(), key=lambda one: one.key) for run in list_run_folders_oldest_first(here)
+        }
+        scored, problems = read_results_and_problems(here, sources)
         outcomes = [sorted((one.item.id, one.parsed) for one in result.outcomes) for result in scored]
     except GenaipaError as error:
         return str(error)

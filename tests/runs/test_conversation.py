@@ -9,7 +9,7 @@ import pytest
 from running import KEY, TEXT, answers, carry_out, latest, make_workspace, messages, procedure, spec
 from servers import Behaviour, OpenAIServer, cut, failure
 
-from genaipa.runs.inputs import NO_WORDS, load_conversation_up_to
+from genaipa.runs.inputs import NO_WORDS, load_conversation_through_reply
 from genaipa.runs.manifest import ANSWERS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 def had(folder: RunFolder, record: Record) -> list[Message]:
     """The conversation of a record."""
-    return load_conversation_up_to(folder, record, folder.tally_records_and_map_offsets()[1])
+    return load_conversation_through_reply(folder, record, folder.tally_records_and_map_offsets()[1])
 
 
 @pytest.mark.parametrize("more", [{}, {"conversation": "independent"}, {"acknowledge": True}], ids=json.dumps)
@@ -82,9 +82,9 @@ def test_only_this_conversation_is_read(server: OpenAIServer) -> None:
     folder, _ = carry_out(procedure())
     _, offsets = folder.tally_records_and_map_offsets()
     record = answers(folder)[-1]
-    expected = load_conversation_up_to(folder, record, offsets)
+    expected = load_conversation_through_reply(folder, record, offsets)
     path = folder.path / ANSWERS
     own = json.dumps(record.key.removesuffix(record.question))[:-1].encode()
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(line if own in line else b"x" * (len(line) - 1) + b"\n" for line in lines))
-    assert load_conversation_up_to(folder, record, offsets) == expected
+    assert load_conversation_through_reply(folder, record, offsets) == expected

@@ -35,7 +35,7 @@ from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, 
 from genaipa.execution.batches.ledger import BatchLedger
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import ConversationRecord
-from genaipa.runs.selection import find_run, list_run_folders
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace
@@ -240,9 +240,9 @@ def test_damaged_and_other_manifests(folder: RunFolder) -> None:
     """A manifest that can't be read, or that another release wrote, is an error that says so."""
     path = folder.path / "manifest.json"
     whole = json.loads(path.read_text(encoding="utf-8"))
-    assert folder.unsupported_writer_version == ""
+    assert folder.outdated_writer_version == ""
     path.write_text(json.dumps(whole | {"format": 1, "versions": {"genaipa": "0.0.7"}}), encoding="utf-8")
-    assert folder.unsupported_writer_version.startswith("genaipa 0.0.7 (format 1")
+    assert folder.outdated_writer_version.startswith("genaipa 0.0.7 (format 1")
     with pytest.raises(DataError, match="written by an earlier version of genaipa"):
         folder.manifest()
     path.write_text(json.dumps(whole | {"format": 99}), encoding="utf-8")
@@ -283,7 +283,7 @@ def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa:
     """A run without its manifest is read by the copy, as validate says; what a killed process was writing goes."""
     (folder.path / "manifest.json").unlink()
     (left := folder.path / ".manifest.json.0a.tmp").write_text("{", encoding="utf-8")
-    assert [run.path for run in list_run_folders(find_workspace())] == [folder.path]
+    assert [run.path for run in list_run_folders_oldest_first(find_workspace())] == [folder.path]
     assert find_run(find_workspace(), folder.name).manifest().name
     assert "its copy from" in genaipa("validate").out
     with folder.hold_for_writing_and_list_repairs() as said:
@@ -296,8 +296,8 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
     workspace = make_workspace(questions=1)
     first, _ = carry_out(spec())
     second, _ = carry_out(spec(seed=1))
-    assert {run.path for run in list_run_folders(workspace)} == {first.path, second.path}
-    assert find_run(workspace, "latest").path == list_run_folders(workspace)[-1].path
+    assert {run.path for run in list_run_folders_oldest_first(workspace)} == {first.path, second.path}
+    assert find_run(workspace, "latest").path == list_run_folders_oldest_first(workspace)[-1].path
     assert find_run(workspace, first.name).path == first.path
     assert find_run(workspace, f"runs/{first.name}").path == first.path
     with pytest.raises(UsageError, match=r"'test' matches 2 runs.*write more of the name"):
@@ -354,7 +354,7 @@ def test_no_room(server: OpenAIServer, genaipa: Callable[..., Finished], size: i
         assert path.read_bytes()[-1:] in (b"\n", b""), f"{path.name} holds something half-written"
     again = genaipa(*_RUN)
     assert again.code == 0, again.err
-    (run,) = list_run_folders(find_workspace())
+    (run,) = list_run_folders_oldest_first(find_workspace())
     assert len(lines_of(run.path / "answers.jsonl")) == len(latest(run)) == 12
     assert len(list((run.path / "documents").iterdir())) == 1
     assert (run.path / "questions/policy.yaml").is_file()
@@ -375,7 +375,7 @@ def test_full_disk(server: OpenAIServer, genaipa: Callable[..., Finished], tmp_p
         filler.unlink()
         done = genaipa(*_RUN)
         assert done.code == 0, done.err
-        (run,) = list_run_folders(find_workspace())
+        (run,) = list_run_folders_oldest_first(find_workspace())
         assert len(latest(run)) == 3
         assert len(list((run.path / "prompts").iterdir())) == 9
 
@@ -433,5 +433,5 @@ def test_same_command_goes_on_and_new_begins_afresh(server: OpenAIServer, genaip
         assert genaipa(*_RUN, *more).code == 0
     write("policies/acme.md", "It is all different now.")
     assert genaipa(*_RUN).code == 0
-    assert len(list_run_folders(find_workspace())) == 5
+    assert len(list_run_folders_oldest_first(find_workspace())) == 5
     assert len(server.requests) == 5 * asked

@@ -19,7 +19,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.archive import iterate_packed_run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import load_conversation_up_to
+from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.validation import validate
@@ -133,7 +133,7 @@ def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -
     record = next(iter(answers(folder)))
     before = set(Pool(find_workspace(), [folder]).answers)
     with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
-        store.append([score("Anna", record.digest)])
+        store.append_new_events([score("Anna", record.digest)])
     assert record.digest in before
     change(folder.answers_path, WORD, b"section 7 says", times=10**6)
     pool = Pool(find_workspace(), [folder])
@@ -144,7 +144,7 @@ def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -
 def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
     """Validate --data reads the log of scores too, and names the event that is not as it was written."""
     with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
-        store.append([score("Anna", record.digest) for record in answers(folder)])
+        store.append_new_events([score("Anna", record.digest) for record in answers(folder)])
     assert found() == []
     with sqlite3.connect("scores.db") as database:
         database.execute("DROP TRIGGER score_events_not_changed")
@@ -175,7 +175,7 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
         path.write_bytes(whole)
     change(changed[1], b"your name", b"your mane")
     with pytest.raises(DataError, match="was changed since the conversation began"):
-        load_conversation_up_to(folder, record, folder.tally_records_and_map_offsets()[1])
+        load_conversation_through_reply(folder, record, folder.tally_records_and_map_offsets()[1])
     # What the workspace holds no longer comes from the run's own copy.
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")

@@ -12,7 +12,7 @@ import genaipa as package
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
 from genaipa.runs.selection import find_sources_by_names, resolve_system_or_run_name, select_sources
-from genaipa.systems.provider import match_system_name, shorten_system_names
+from genaipa.systems.provider import match_system_name_or_empty, shorten_system_names
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def test_a_system_is_found_by_each_name_that_is_printed() -> None:
     """By every short name that `shorten_names` gives, among any of them; also by the last part, as figures have it."""
     for some in (SYSTEMS, SYSTEMS[:3], SYSTEMS[3:], SYSTEMS[::2]):
         for full, short in shorten_system_names(some).items():
-            assert (match_system_name(short, some), match_system_name(full, some)) == (full, full), short
+            assert (match_system_name_or_empty(short, some), match_system_name_or_empty(full, some)) == (full, full), (
+                short
+            )
     for name, full in {
         "reader-1": SYSTEMS[0],
         "lab/reader-1": SYSTEMS[0],
@@ -54,9 +56,9 @@ def test_a_system_is_found_by_each_name_that_is_printed() -> None:
         "": "",
         "openai-api": "",
     }.items():
-        assert match_system_name(name, SYSTEMS) == full, name
+        assert match_system_name_or_empty(name, SYSTEMS) == full, name
     with pytest.raises(UsageError) as caught:
-        match_system_name("glib-8b", SYSTEMS)
+        match_system_name_or_empty("glib-8b", SYSTEMS)
     assert str(caught.value) == (
         "'glib-8b' is the short name of 2 systems: openai-api/lab/glib-8b, vllm/Org/glib-8b; write one full name."
     )
@@ -153,7 +155,7 @@ def test_a_model_behind_a_system_is_that_system(demo: tuple[Path, Finished]) -> 
     for name in ("scripted/careful", "made-up/careful", "careful"):
         assert {source.systems for source in find_sources_by_names(workspace, [name])} == {("careful",)}, name
     runs = [(source.folder, source.manifest) for source in find_sources_by_names(workspace, [])]
-    assert Filters(systems=("scripted/careful",)).resolve(runs).systems == ("careful",)
+    assert Filters(systems=("scripted/careful",)).resolve_short_names(runs).systems == ("careful",)
 
 
 BOT = """

@@ -14,7 +14,7 @@ from genaipa.scoring.events import SEND_BACK, Event, new_event_id, verify_log
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
-    from genaipa.scoring.queue import Queue
+    from genaipa.scoring.queue import ScoringQueue
     from genaipa.scoring.store import Store
 
 WORD = "Section 2 says more."
@@ -26,10 +26,10 @@ def run() -> RunFolder:
     return make_run()
 
 
-def disputed(run: RunFolder, store: Store) -> tuple[Queue, str]:
+def disputed(run: RunFolder, store: Store) -> tuple[ScoringQueue, str]:
     """A queue of which all is scored twice, and an answer whose two scores differ on two metrics."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
-    first = queue.wanted_answers_in_order("Anna")[0]
+    first = queue.answers_wanted_of_anyone_in_order("Anna")[0]
     for analyst, keys in (("Anna", "11111"), ("Bo", "33111")):
         save(queue, analyst, first, keys)
         work(queue, analyst)
@@ -66,7 +66,7 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
 def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: Store) -> None:
     """A skip sends it to the end; what is withdrawn waits again; undone by the lead, nobody is asked any more."""
     queue, answer = disputed(run, store)
-    other = queue.wanted_answers_in_order("Anna")[1]
+    other = queue.answers_wanted_of_anyone_in_order("Anna")[1]
     for digest in (answer, other):
         word = queue.send_answer_back("Edsger", digest, WORD)
     assert queue.reserve_next_answer("Anna") == answer
@@ -77,7 +77,7 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     save(queue, "Anna", answer)
     queue.undo_last_action("Anna")
     assert queue.answers_to_rescore("Anna") == [answer]
-    queue.withdraw_event(word)
+    queue.withdraw_event_and_restore_draft(word)
     assert queue.answers_to_rescore("Bo") == [answer]
     queue.adjudicate("Edsger", answer, save(queue, "Cy", other).values, note="", seconds=1, id=new_event_id())
     assert queue.answers_to_rescore("Bo") == [], "it is settled"
@@ -101,7 +101,7 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_answer_back("Edsger", answer, WORD)
     with pytest.raises(DataError, match="says what to check"):
-        store.append([Event(new_event_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
+        store.append_new_events([Event(new_event_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
 
 def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
@@ -112,12 +112,13 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     save(queue, "Bo", answer, "22111")
     queue.accept_mean("Edsger", answer)
     (dispute,) = queue.visible_disputes("Edsger", gives_scores=False)
-    assert dispute.settlement is dispute.mean_acceptance
+    assert dispute.adjudication_or_mean_acceptance is dispute.mean_acceptance
     assert dispute.adjudication is None
     again = open_queue(run, store, ScoringPlan(per_answer=2))
-    assert again.visible_disputes("Edsger", gives_scores=False)[0].settlement == dispute.mean_acceptance, (
-        "a desk that opens later knows it"
-    )
+    assert (
+        again.visible_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance
+        == dispute.mean_acceptance
+    ), "a desk that opens later knows it"
     save(queue, "Anna", answer, "11112")
-    assert queue.visible_disputes("Edsger", gives_scores=False)[0].settlement is None
+    assert queue.visible_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance is None
     assert not verify_log(store).breaks

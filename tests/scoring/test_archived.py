@@ -27,7 +27,7 @@ def scored() -> list[str]:
     make_workspace(questions=2)
     folder, _ = carry_out(spec(systems=("extractive",)))
     with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
-        store.append([score("Anna", record.digest) for record in folder.read_records()])
+        store.append_new_events([score("Anna", record.digest) for record in folder.read_records()])
         return [event.id for event in kept(store)]
 
 
@@ -78,7 +78,7 @@ def test_what_writes_says_what_it_wants(archived: Callable[[], Path], monkeypatc
         assert store is not None
         assert [event.id for event in kept(store)] == ids
         with pytest.raises(GenaipaError, match="folder writable"):
-            store.append([score("Ben", "x")])
+            store.append_new_events([score("Ben", "x")])
     with pytest.raises(GenaipaError, match="folder writable"):
         Store.open(f"sqlite:///{place / 'scores.db'}")
 
@@ -88,7 +88,7 @@ def test_scores_that_a_desk_left_beside_the_file_count(archived: Callable[[], Pa
     ids = scored()
     killed = (
         "import os, sys; from genaipa.scoring.store import Store; from stores import score\n"
-        "store = Store.open(sys.argv[1]); store.append([score('Ben', 'x')]); os._exit(0)"
+        "store = Store.open(sys.argv[1]); store.append_new_events([score('Ben', 'x')]); os._exit(0)"
     )
     url = f"sqlite:///{Path('scores.db').absolute()}"
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "support")}

@@ -14,7 +14,7 @@ from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
-    from genaipa.scoring.queue import Queue
+    from genaipa.scoring.queue import ScoringQueue
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def url() -> str:
     return "sqlite:///scores.db"
 
 
-def of(queue: Queue, *names: str) -> set[str]:
+def of(queue: ScoringQueue, *names: str) -> set[str]:
     """The answers about these documents or by these systems."""
     answers = queue.pool.answers.values()
     return {a.digest for a in answers if {a.document, a.occurrences[0].system} & set(names)}

@@ -49,7 +49,7 @@ def test_the_database_refuses_to_change_events(url: str) -> None:
     """No event can be changed or deleted, by whatever program; everything else of the store goes on."""
     with opened(url) as store:
         first = score("ana", "a1")
-        store.append([first, undo(first)])
+        store.append_new_events([first, undo(first)])
         replace = "REPLACE INTO score_events SELECT * FROM score_events"
         postgresql = url.startswith("postgresql")
         for statement in (
@@ -58,7 +58,7 @@ def test_the_database_refuses_to_change_events(url: str) -> None:
         ):
             with pytest.raises(GenaipaError, match="only ever added"), store._open_transaction() as connection:
                 connection.exec_driver_sql(statement)
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         assert len(kept(store)) == 3
         assert verify_log(store).breaks == []
 
@@ -82,7 +82,7 @@ def test_what_was_altered_is_found(url: str) -> None:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("DROP FUNCTION score_events_kept, score_chain_kept")
         with opened(url) as store:
-            store.append(events)
+            store.append_new_events(events)
             assert verify_log(store).breaks == []
             tampered(store, statement)
             breaks = verify_log(store).breaks
@@ -95,7 +95,7 @@ def test_what_was_altered_is_found(url: str) -> None:
 def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
     """Where nothing was altered yet, but can be since the triggers were dropped, `verify` says which."""
     with opened(url) as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         assert verify_log(store).breaks == []
         tampered(store)
         (told,) = verify_log(store).breaks
@@ -108,7 +108,7 @@ def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
 def test_the_state_of_the_log_only_grows(url: str) -> None:
     """The digest of the last event can't be replaced, taken away or doubled, by whatever program."""
     with opened(url) as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         for statement in (
             "UPDATE score_chain SET head = 'x'",
             "UPDATE score_chain SET events = events - 1",
@@ -145,7 +145,7 @@ def test_a_guard_that_guards_nothing_is_told(url: str) -> None:
 def test_an_event_that_no_reader_sees_is_found(tmp_path: Path) -> None:
     """An event moved below the first number keeps its digest, and is told all the same."""
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        store.append([score("ana", "a1"), score("ana", "a2")])
+        store.append_new_events([score("ana", "a1"), score("ana", "a2")])
         tampered(store, "UPDATE score_events SET seq = -1 WHERE seq = 1")
         assert "event -1" in verify_log(store).breaks[0]
         assert "below 1" in verify_log(store).breaks[0]
@@ -154,7 +154,7 @@ def test_an_event_that_no_reader_sees_is_found(tmp_path: Path) -> None:
 def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
     """Numbers can be chosen in SQLite: an event before the first one is held against its digest too."""
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         tampered(
             store,
             "INSERT INTO score_events (seq, id, answer, event) SELECT -5, 'x', answer, event FROM score_events",
@@ -170,7 +170,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
     ):
         with closing(Store.open(url, allow_damaged=True)) as store:
             if rows == 2:
-                store.append([score("ana", "a1")])
+                store.append_new_events([score("ana", "a1")])
             tampered(store, statement)
             with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows instead of one"):
                 verify_log(store)
@@ -180,9 +180,9 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
 
 def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
     """A whole log with digests of its own is in order; only the digest that was noted tells that it is another."""
-    store.append([score("ana", "a1")])
+    store.append_new_events([score("ana", "a1")])
     head = verify_log(store).head
-    store.append([score("ana", "a2")])
+    store.append_new_events([score("ana", "a2")])
     assert verify_log(store, head).breaks == []
     first, second = (link.event.replace('"ana"', '"eva"') for link in store.log_rows())
     made = [chain_digest(CHAIN_START, first), chain_digest(chain_digest(CHAIN_START, first), second)]
@@ -202,7 +202,7 @@ def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path
     (tmp_path / "genaipa.toml").touch()
     assert "nothing to verify" in genaipa("scores", "verify").out
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        store.append([score("ana", f"{n:064}") for n in range(3)])
+        store.append_new_events([score("ana", f"{n:064}") for n in range(3)])
         head = verify_log(store).head
         done = genaipa("scores", "verify", "--head", head)
         assert (done.code, head in done.out) == (0, True)

@@ -30,7 +30,7 @@ def look(analyst: str, answer: str, **what: bool) -> Event:
 
 def told(store: Store, *events: Event) -> CurrentScores:
     """A current of a store with these events in it."""
-    store.append(events)
+    store.append_new_events(events)
     current = CurrentScores(store.events)
     assert current.read_new_events() is bool(events)
     return current
@@ -53,19 +53,19 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     first, other, correction = score("ana", "a1", POOR), score("ana", "a2"), score("ana", "a1", GOOD)
     current = told(store, first, other)
     assert current.scores_of_analyst("ana") == [first, other]
-    store.append([correction])
+    store.append_new_events([correction])
     assert current.find_score("a1", "ana") == first, "not taken in yet"
     before = current.event_count
     assert current.read_new_events()
     assert current.events(before) == [correction], "the log is there from any point on, read once"
     assert current.find_score("a1", "ana") == correction
     assert current.scores_of_analyst("ana") == [other, correction]
-    store.append([undo(correction)])
+    store.append_new_events([undo(correction)])
     assert current.read_new_events()
     assert not current.read_new_events()
     assert current.scores_by_analyst("a1") == {"ana": first}
     assert current.scores_of_analyst("ana") == [first, other]
-    store.append([undo(first)])
+    store.append_new_events([undo(first)])
     assert current.read_new_events()
     assert current.find_score("a1", "ana") is None
     assert current.all_scores() == [other]
@@ -76,7 +76,7 @@ def test_a_score_that_was_corrected_can_be_undone(store: Store) -> None:
     first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
     current = told(store, first, correction, undo(first))
     assert current.scores_by_analyst("a1") == {"ana": correction}
-    store.append([undo(correction)])
+    store.append_new_events([undo(correction)])
     current.read_new_events()
     assert current.scores_by_analyst("a1") == {}
     assert current.analysts() == []
@@ -104,7 +104,7 @@ def test_machines_are_kept_apart(store: Store) -> None:
     assert current.analysts() == ["ana"]
     assert current.analysts("machine") == ["ana", "judge"]
     assert current.all_scores() == [person]
-    store.append([undo(machine)])
+    store.append_new_events([undo(machine)])
     current.read_new_events()
     assert current.scores_by_analyst("a1") == {"ana": person}
     assert current.all_scores("machine") == [other]
@@ -117,10 +117,10 @@ def test_the_latest_adjudication_stands(store: Store) -> None:
     current = told(store, *scores, first, second)
     assert current.find_latest_adjudication("a1") == second
     again = adjudication("cem", "a1", GOOD)
-    store.append([again])
+    store.append_new_events([again])
     current.read_new_events()
     assert current.find_latest_adjudication("a1") == again
-    store.append([undo(again), undo(second)])
+    store.append_new_events([undo(again), undo(second)])
     current.read_new_events()
     assert current.find_latest_adjudication("a1") == first
     assert current.find_latest_adjudication("a2") is None
@@ -149,7 +149,7 @@ def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> 
     assert current.scores_by_analyst("a1") == {"ana": correction}
     assert current.independent_human_scores() == independent_human_scores(log) == [first]
     log += [undo(first, independent=False), undo(correction, independent=False)]
-    store.append(log[-2:])
+    store.append_new_events(log[-2:])
     current.read_new_events()
     assert current.scores_by_analyst("a1") == {}
     assert current.independent_human_scores() == independent_human_scores(log) == [first]
@@ -161,17 +161,17 @@ def test_what_is_skipped_waits(store: Store) -> None:
     late = Event(new_event_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
     current = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
     assert current.last_skip_number_by_answer("ana") == {"a1": 2}
-    store.append([undo(late)])
+    store.append_new_events([undo(late)])
     current.read_new_events()
     assert current.last_skip_number_by_answer("ana") == {"a1": 1}
     scored = score("ana", "a1")
-    store.append([scored])
+    store.append_new_events([scored])
     current.read_new_events()
     assert current.last_skip_number_by_answer("ana") == {}
-    store.append([undo(scored)])
+    store.append_new_events([undo(scored)])
     current.read_new_events()
     assert current.last_skip_number_by_answer("ana") == {}
-    store.append([undo(early), once := skip("ana", "a3"), undo(once)])
+    store.append_new_events([undo(early), once := skip("ana", "a3"), undo(once)])
     current.read_new_events()
     assert current.last_skip_number_by_answer("ana") == {}
 
@@ -187,7 +187,7 @@ def test_event_by_event_is_as_all_at_once(store: Store) -> None:
         new: list[Event] = []
         for _ in range(chance.randint(1, 8)):
             new.append(random_event(chance, log + new))
-        store.append(new)
+        store.append_new_events(new)
         log += new
         assert current.read_new_events()
         check(current, log)
@@ -256,7 +256,7 @@ def test_sessions_share_a_ledger(url: str) -> None:
         current = CurrentScores(ours.events)
         for batch in range(3):
             scores = [score("ana", f"a{batch}-{n}") for n in range(600)]
-            theirs.append([*scores, *map(undo, scores[1:])])
+            theirs.append_new_events([*scores, *map(undo, scores[1:])])
             assert sorted(threads.map(refresh, [current] * sessions)) == [False] * (sessions - 1) + [True]
             assert current.scores_of_analyst("ana")[batch:] == scores[:1], (
                 "taken in twice, a score would come back from its undo"

@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import find_silence_claims
+from genaipa.scoring.evidence.abstention import assess_silence_claim
 from genaipa.scoring.evidence.asked import QuestionWordings, denials_concern_question, shares_word_with_question
 from genaipa.scoring.evidence.examine import Evidence, collect_reply_evidence
 
@@ -48,7 +48,7 @@ def zoo(code: str) -> Document:
 )
 def test_a_denial_of_what_was_asked(code: str, reply: str, ours: bool) -> None:
     """It names nothing, or something that the question names in one of its wordings."""
-    phrases = find_silence_claims(reply, None, (), code).phrases
+    phrases = assess_silence_claim(reply, None, (), code).phrases
     assert phrases, "it denies something"
     assert denials_concern_question(reply, phrases, QUESTIONS[code], zoo(code)) is ours
 
@@ -56,7 +56,7 @@ def test_a_denial_of_what_was_asked(code: str, reply: str, ours: bool) -> None:
 def test_words_of_most_questions() -> None:
     """A word that most questions of a set have tells nothing of which was asked."""
     reply = "It is not stated if the otter house opens at noon."
-    phrases = find_silence_claims(reply, None).phrases
+    phrases = assess_silence_claim(reply, None).phrases
     asked = QuestionWordings(("Are otter keepers trained?",))
     assert denials_concern_question(reply, phrases, asked, zoo("en")) is True
     every = tuple(f"Is the otter number {n} well?" for n in range(8))
@@ -70,7 +70,7 @@ def test_a_reply_in_another_language_than_the_question() -> None:
     """Nothing is known of it then: it neither is of the question nor of another."""
     reply = "The document does not say whether the keepers are trained to feed the otters."
     assert (
-        denials_concern_question(reply, find_silence_claims(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de"))
+        denials_concern_question(reply, assess_silence_claim(reply, None, (), "de").phrases, QUESTIONS["de"], zoo("de"))
         is None
     )
     assert shares_word_with_question(reply, QUESTIONS["de"], zoo("de")) is None

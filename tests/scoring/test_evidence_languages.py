@@ -7,10 +7,10 @@ import pytest
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, find_annotations
-from genaipa.scoring.evidence.abstention import classify_silence_stance, find_silence_claims
+from genaipa.scoring.evidence.abstention import assess_silence_claim, classify_whether_silence_is_claimed
 from genaipa.scoring.evidence.citations import find_citations
 from genaipa.scoring.evidence.examine import collect_reply_evidence
-from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.resolution import find_and_resolve_citations
 from genaipa.workspace import find_workspace
 
 # A sentence, and the citations in it: with a part behind a slash, of another law in brackets.
@@ -106,7 +106,7 @@ def test_citations(code: str) -> None:
     for sentence, expected in CITED[code]:
         found = []
         for one in find_citations(sentence, document):
-            label = f"{one.label}{one.last and f'-{one.last}'}{one.within and f'/{one.within}'}"
+            label = f"{one.singular_word_and_number}{one.last and f'-{one.last}'}{one.within and f'/{one.within}'}"
             found.append(f"[{label}]" if one.outside == "another law" else label)
         assert ", ".join(found) == expected, sentence
 
@@ -114,10 +114,14 @@ def test_citations(code: str) -> None:
 @pytest.mark.parametrize("code", SILENT)
 def test_silence(code: str) -> None:
     """An answer that begins by saying that the document is silent claims that; one about somebody's deeds doesn't."""
-    assert {reply: classify_silence_stance(reply, code) for reply in SILENT[code]} == dict.fromkeys(SILENT[code], "yes")
-    assert {reply: classify_silence_stance(reply, code) for reply in SAYING[code]} == dict.fromkeys(SAYING[code], "no")
-    assert classify_silence_stance("Ich habe keinen Zugriff auf das Dokument.", "de") == "abstains"
-    assert classify_silence_stance("Je n'ai pas accès à ce document.", "fr") == "abstains"
+    assert {reply: classify_whether_silence_is_claimed(reply, code) for reply in SILENT[code]} == dict.fromkeys(
+        SILENT[code], "yes"
+    )
+    assert {reply: classify_whether_silence_is_claimed(reply, code) for reply in SAYING[code]} == dict.fromkeys(
+        SAYING[code], "no"
+    )
+    assert classify_whether_silence_is_claimed("Ich habe keinen Zugriff auf das Dokument.", "de") == "abstains"
+    assert classify_whether_silence_is_claimed("Je n'ai pas accès à ce document.", "fr") == "abstains"
 
 
 @pytest.mark.parametrize("code", ["de", "fr"])
@@ -127,10 +131,12 @@ def test_annotated_answers(code: str) -> None:
     found = find_annotations(find_workspace(), document)
     assert found
     for question, annotated in found.annotations.answers.items():
-        assert find_silence_claims(annotated.answer, None, language=code).claimed == (annotated.silent == "yes"), (
+        assert assess_silence_claim(annotated.answer, None, language=code).claimed == (annotated.silent == "yes"), (
             question
         )
-        cited = [one for one in find_references(annotated.answer, document) if one.resolved.startswith("Section ")]
+        cited = [
+            one for one in find_and_resolve_citations(annotated.answer, document) if one.resolved.startswith("Section ")
+        ]
         numbers = {one.resolved.split()[1] for one in cited}
         assert numbers <= set(annotated.sections), question
 
@@ -153,8 +159,8 @@ def test_an_english_answer_about_a_german_document() -> None:
     """It is read by the rules of English; a German one with the English word for a section by those of German."""
     document = load_document("brindlecart-de")
     assert collect_reply_evidence("The policy does not mention it, as Section 2.3 shows.", document).language == "en"
-    assert classify_silence_stance("The document does not say.", "de") == "yes"
-    (found,) = find_references("Chats werden 90 Tage lang aufbewahrt (Section 2.3).", document)
+    assert classify_whether_silence_is_claimed("The document does not say.", "de") == "yes"
+    (found,) = find_and_resolve_citations("Chats werden 90 Tage lang aufbewahrt (Section 2.3).", document)
     assert found.resolved.startswith("Section 2.3 ")
 
 
@@ -165,7 +171,11 @@ def test_a_language_without_rules() -> None:
     found = collect_reply_evidence('Artikel 7: "Wij verkopen uw naam en uw adres" (1.1). Het staat er niet.', document)
     assert [one.resolved for one in found.references] == ["Section 1.1 Een"]
     assert [one.match for one in found.quotations] == ["exact"]
-    assert (found.language, found.suggestion, classify_silence_stance("The document does not say.", "nl")) == (
+    assert (
+        found.language,
+        found.suggestion,
+        classify_whether_silence_is_claimed("The document does not say.", "nl"),
+    ) == (
         "",
         None,
         "",

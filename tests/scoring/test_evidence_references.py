@@ -6,7 +6,7 @@ import pytest
 from evidence_cases import HALF, LAW, LINE, NOTICE, PARTS, POLICY, shown
 
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.resolution import find_and_resolve_citations
 from genaipa.scoring.evidence.section_finder import find_outline
 
 
@@ -73,7 +73,7 @@ from genaipa.scoring.evidence.section_finder import find_outline
 )
 def test_parts(reply: str, expected: list[tuple[str, str]]) -> None:
     """A part is one of those that the system was given, and what lies in it is found there."""
-    assert shown(find_references(reply, POLICY, PARTS)) == expected
+    assert shown(find_and_resolve_citations(reply, POLICY, PARTS)) == expected
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_parts(reply: str, expected: list[tuple[str, str]]) -> None:
 )
 def test_sections(reply: str, expected: list[tuple[str, str]]) -> None:
     """A section is found by its number, its title or both, and not where the two disagree."""
-    assert shown(find_references(reply, POLICY)) == expected
+    assert shown(find_and_resolve_citations(reply, POLICY)) == expected
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_sections(reply: str, expected: list[tuple[str, str]]) -> None:
 )
 def test_articles(reply: str, expected: list[str]) -> None:
     """Articles of a law are found, with what is below them; those of another law aren't taken for them."""
-    assert [reference.resolved for reference in find_references(reply, LAW)] == expected
+    assert [reference.resolved for reference in find_and_resolve_citations(reply, LAW)] == expected
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_articles(reply: str, expected: list[str]) -> None:
 def test_letters_and_roman_numbers(reply: str, expected: list[str]) -> None:
     """IV.B is found, as B behind IV and as B in the part that holds it."""
     whole = (0, len(NOTICE.text))
-    assert [reference.resolved for reference in find_references(reply, NOTICE, (whole,))] == expected
+    assert [reference.resolved for reference in find_and_resolve_citations(reply, NOTICE, (whole,))] == expected
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_letters_and_roman_numbers(reply: str, expected: list[str]) -> None:
 )
 def test_other_texts_are_told_apart(reply: str, outside: list[str]) -> None:
     """A policy isn't said to lack what is another law's, a summary's, or called as none of its sections is."""
-    assert [reference.outside for reference in find_references(reply, POLICY, PARTS)] == outside
+    assert [reference.outside for reference in find_and_resolve_citations(reply, POLICY, PARTS)] == outside
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_other_texts_are_told_apart(reply: str, outside: list[str]) -> None:
 )
 def test_a_law_is_not_another_one(reply: str, outside: str) -> None:
     """Where the document itself is the law that an answer names, its articles are there or missing."""
-    (reference,) = find_references(reply, LAW)
+    (reference,) = find_and_resolve_citations(reply, LAW)
     assert reference.outside == outside
     assert bool(reference.target) == (reply.startswith("Article 4") and not outside)
 
@@ -217,7 +217,7 @@ def test_a_title_decides_which_part_is_meant() -> None:
     reply = (
         """Part 1: "Winter records". Part 1: "Your choices". Part 2: "Winter records". Part 2: "How we feed foxes"."""
     )
-    found = find_references(reply, POLICY, PARTS)
+    found = find_and_resolve_citations(reply, POLICY, PARTS)
     assert [reference.problem for reference in found] == [
         "",
         "which is outside the system's Part 1",
@@ -225,10 +225,10 @@ def test_a_title_decides_which_part_is_meant() -> None:
         "but this document has no such heading",
     ]
     assert found[3].target == PARTS[1]
-    assert found[3].has_invented_heading
+    assert found[3].is_part_with_invented_heading
     assert not any(reference.missing for reference in found)
     # One that counts the sections as parts means section 3 by "Part 3", if it is asked for by its title there.
-    (titled, bare) = find_references('Part 3: "Keeping it safe" and Part 2', POLICY, (*PARTS, PARTS[0]))
+    (titled, bare) = find_and_resolve_citations('Part 3: "Keeping it safe" and Part 2', POLICY, (*PARTS, PARTS[0]))
     assert (titled.resolved, titled.problem) == ("Section 3 Keeping it safe", "")
     assert (bare.resolved, bare.problem) == (
         "Section 2 Your choices",
@@ -245,10 +245,12 @@ def test_a_part_with_the_end_of_a_section() -> None:
         POLICY.about,
     )
     border = lettered.text.index("by night")
-    found = find_references("(Part 4, A)", lettered, ((0, 1), (1, 2), (2, border), (border, len(lettered.text))))
+    found = find_and_resolve_citations(
+        "(Part 4, A)", lettered, ((0, 1), (1, 2), (2, border), (border, len(lettered.text)))
+    )
     assert found[0].resolved == "Part 4: Section II.A Gamma"
     border = POLICY.text.index("never sell")
-    found = find_references("(Part 2, Section 1.2)", POLICY, ((0, border), (border, len(POLICY.text))))
+    found = find_and_resolve_citations("(Part 2, Section 1.2)", POLICY, ((0, border), (border, len(POLICY.text))))
     assert (found[0].resolved, found[0].problem) == (
         "Part 2: Section 1.2 Summer records",
         "which is only completed in that part",
@@ -259,19 +261,27 @@ def test_what_is_said_to_be_missing_is_missing() -> None:
     """Where a number, or nearly the words of a title, are in the document after all, nothing is said to be missing."""
     listed = Document("vole", f"{POLICY.text}\n\n7. Also beetles count as snacks.\n", POLICY.about)
     replies = ("Section 7", "Section 8", "Section 2.5", 'Section 1: "Fox trade"', "Schedule 3")
-    assert [find_references(reply, listed)[0].missing for reply in replies] == [False, True, True, False, False]
+    assert [find_and_resolve_citations(reply, listed)[0].missing for reply in replies] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
     # 4.1 makes a section 4, though its heading was lost.
     lost = Document("shrew", "1. One\n\nA.\n\n2. Two\n\nB.\n\n4.1 Four\n\nC.\n", POLICY.about)
-    assert find_references("Section 4", lost)[0].target
-    begun = find_references('the "You may leave the hedge and tell nobody about it" section of the policy', POLICY)[0]
+    assert find_and_resolve_citations("Section 4", lost)[0].target
+    begun = find_and_resolve_citations(
+        'the "You may leave the hedge and tell nobody about it" section of the policy', POLICY
+    )[0]
     assert not begun.missing
-    near = find_references('the "You may leave this hedge at any time" section of the policy', POLICY)[0]
+    near = find_and_resolve_citations('the "You may leave this hedge at any time" section of the policy', POLICY)[0]
     assert (near.resolved, near.problem) == ("“You may leave the hedge at any time”", "which has similar wording")
 
 
 def test_parts_of_a_summary() -> None:
     """A system that was given a summary may mean its parts: only a title says that a part is the document's."""
-    found = find_references('Part 2. Section 2. Part 2: "Your choices".', POLICY, PARTS, summarised=True)
+    found = find_and_resolve_citations('Part 2. Section 2. Part 2: "Your choices".', POLICY, PARTS, summarised=True)
     assert [(bool(reference.target), reference.outside) for reference in found] == [
         (False, "perhaps another text"),
         (False, "perhaps another text"),
@@ -282,7 +292,7 @@ def test_parts_of_a_summary() -> None:
 def test_numbers_inside_a_line() -> None:
     """A document that is one line has the sections that rising numbers tell, also where a blank is lost."""
     assert [section.number for section in find_outline(LINE)] == ["1", "1.1", "1.2", "1.3", "2", "2.1", "3"]
-    found = find_references("Section 1.3, Section 2.1 and Section 2.2", LINE)
+    found = find_and_resolve_citations("Section 1.3, Section 2.1 and Section 2.2", LINE)
     assert [bool(reference.target) for reference in found] == [True, True, False]
     assert LINE.text[slice(*(found[1].target or ()))].startswith("2.1 Deleting it")
 
@@ -293,7 +303,7 @@ def test_a_heading_has_its_own_line_or_a_capital() -> None:
         "vole", "We run. What the vole hears We hear every step and what the vole wants.", About("Vole")
     )
     reply = 'the "What the vole hears" section and the "What the vole wants" section'
-    assert [reference.text for reference in find_references(reply, document)] == ['"What the vole hears"']
+    assert [reference.text for reference in find_and_resolve_citations(reply, document)] == ['"What the vole hears"']
 
 
 @pytest.mark.parametrize(
@@ -311,7 +321,7 @@ def test_a_heading_has_its_own_line_or_a_capital() -> None:
 )
 def test_what_cites_nothing(reply: str) -> None:
     """Words and numbers that only look like a citation are none."""
-    assert find_references(reply, POLICY, PARTS) == ()
+    assert find_and_resolve_citations(reply, POLICY, PARTS) == ()
 
 
 def test_expected_where_the_annotated_section_is() -> None:
@@ -319,7 +329,7 @@ def test_expected_where_the_annotated_section_is() -> None:
     section = POLICY.sections[3]
     target = section.start, section.end
     reply = "Section 1.2. Section 1. Part 1. Section 1.1. Part 2. Section 9."
-    found = find_references(reply, POLICY, PARTS, [target])
+    found = find_and_resolve_citations(reply, POLICY, PARTS, [target])
     assert [bool(reference.expected) for reference in found] == [True, True, True, False, False, False]
 
 
@@ -327,13 +337,13 @@ def test_expected_where_the_annotated_section_is() -> None:
 def test_expected_across_borders(inside: int, expected: bool) -> None:
     """Where parts are cut otherwise than the annotators' own, half of the shorter one has to lie in the other."""
     target = HALF - inside, HALF - inside + 100
-    (reference,) = find_references("Part 1", POLICY, PARTS, [target])
+    (reference,) = find_and_resolve_citations("Part 1", POLICY, PARTS, [target])
     assert bool(reference.expected) is expected
 
 
 def test_a_section_reaches_over_what_is_beneath_it() -> None:
     """The passage of a section includes its subsections."""
-    (reference,) = find_references("Section 1", POLICY)
+    (reference,) = find_and_resolve_citations("Section 1", POLICY)
     assert reference.target == (POLICY.text.index("## 1."), HALF)
 
 
@@ -347,4 +357,4 @@ def test_long_replies_end() -> None:
         "Section 1 of " + "And " * 50_000,
         "Article 1 GDPR, " * 12_000,
     ):
-        assert len(find_references(reply, POLICY, PARTS)) <= 1000
+        assert len(find_and_resolve_citations(reply, POLICY, PARTS)) <= 1000

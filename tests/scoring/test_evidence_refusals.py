@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import classify_silence_stance, find_silence_claims
+from genaipa.scoring.evidence.abstention import assess_silence_claim, classify_whether_silence_is_claimed
 from genaipa.scoring.evidence.examine import collect_reply_evidence
 
 REFUSALS = {
@@ -78,43 +78,46 @@ ASSERTING = {
 @pytest.mark.parametrize("language", REFUSALS)
 def test_a_refusal_in_words_says_nothing(language: str) -> None:
     """It is neither a claim of silence nor an assertion, whatever is advised or offered beside it."""
-    assert {reply: classify_silence_stance(reply, language) for reply in REFUSALS[language]} == dict.fromkeys(
-        REFUSALS[language], "none"
-    )
+    assert {
+        reply: classify_whether_silence_is_claimed(reply, language) for reply in REFUSALS[language]
+    } == dict.fromkeys(REFUSALS[language], "none")
 
 
 @pytest.mark.parametrize("language", ASSERTING)
 def test_an_answer_beside_a_refusal_is_one(language: str) -> None:
     """Who refuses a part and answers, or tells of others who refuse, says something."""
-    assert {reply: classify_silence_stance(reply, language) for reply in ASSERTING[language]} == dict.fromkeys(
-        ASSERTING[language], "no"
-    )
+    assert {
+        reply: classify_whether_silence_is_claimed(reply, language) for reply in ASSERTING[language]
+    } == dict.fromkeys(ASSERTING[language], "no")
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "…", "**", "---"])
 @pytest.mark.parametrize("language", ["en", "es", "tlh"])
 def test_a_reply_without_words_says_nothing(reply: str, language: str) -> None:
     """In any language, with rules or without."""
-    assert classify_silence_stance(reply, language) == "none"
-    assert find_silence_claims(reply, None, language=language).mute
+    assert classify_whether_silence_is_claimed(reply, language) == "none"
+    assert assess_silence_claim(reply, None, language=language).mute
 
 
 def test_a_status_refuses_and_a_cut_answer_is_judged_by_what_it_says() -> None:
     """Whatever a filter left of a reply is none; a reply that was too long is read as far as it goes."""
-    assert classify_silence_stance("They sell your snacks, and", "en", "refused") == "none"
-    assert classify_silence_stance("They sell your snacks, and", "en", "truncated") == "no"
-    assert classify_silence_stance("The policy does not mention beetles, nor", "en", "truncated") == "yes"
-    assert classify_silence_stance("", "en", "truncated") == "none"
+    assert classify_whether_silence_is_claimed("They sell your snacks, and", "en", "refused") == "none"
+    assert classify_whether_silence_is_claimed("They sell your snacks, and", "en", "truncated") == "no"
+    assert classify_whether_silence_is_claimed("The policy does not mention beetles, nor", "en", "truncated") == "yes"
+    assert classify_whether_silence_is_claimed("", "en", "truncated") == "none"
 
 
 def test_who_refuses_for_want_of_the_document_abstains() -> None:
     """That the document is not known, or does not say, is said; that is more than a refusal."""
-    assert classify_silence_stance("I can't help with that, as I don't have access to the policy.") == "abstains"
     assert (
-        classify_silence_stance("Ich kann das nicht beantworten, da mir das Dokument nicht vorliegt.", "de")
+        classify_whether_silence_is_claimed("I can't help with that, as I don't have access to the policy.")
         == "abstains"
     )
-    assert classify_silence_stance("I can't answer this from the policy.") == "yes"
+    assert (
+        classify_whether_silence_is_claimed("Ich kann das nicht beantworten, da mir das Dokument nicht vorliegt.", "de")
+        == "abstains"
+    )
+    assert classify_whether_silence_is_claimed("I can't answer this from the policy.") == "yes"
 
 
 def test_the_evidence_says_that_nothing_is_said() -> None:

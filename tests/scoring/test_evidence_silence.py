@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.evidence.abstention import classify_silence_stance, find_silence_claims
+from genaipa.scoring.evidence.abstention import assess_silence_claim, classify_whether_silence_is_claimed
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ from genaipa.scoring.evidence.abstention import classify_silence_stance, find_si
 )
 def test_claims(reply: str, phrase: str) -> None:
     """Each of these says that the document does not say."""
-    found = find_silence_claims(reply, None)
+    found = assess_silence_claim(reply, None)
     assert found.claimed
     start, end = found.phrases[0]
     assert reply[start:end].strip(" (") == phrase
@@ -94,7 +94,7 @@ def test_claims(reply: str, phrase: str) -> None:
 )
 def test_what_claims_nothing(reply: str) -> None:
     """What the company doesn't do, conditions, caveats about more and other denials are no claim of silence."""
-    assert not find_silence_claims(reply, None).claimed
+    assert not assess_silence_claim(reply, None).claimed
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_what_claims_nothing(reply: str) -> None:
 )
 def test_who_knows_nothing_of_the_document_abstains(reply: str, said: str) -> None:
     """That the assistant does not know the document is no claim of silence, and asserts nothing unless it goes on."""
-    assert classify_silence_stance(reply) == said
+    assert classify_whether_silence_is_claimed(reply) == said
 
 
 def test_what_the_document_itself_says() -> None:
     """A phrase within words that are quoted from the document is the document's."""
     reply = 'It says: "this policy does not mention your neighbours".'
-    assert find_silence_claims(reply, None).claimed
-    assert not find_silence_claims(reply, None, [(10, 55)]).claimed
+    assert assess_silence_claim(reply, None).claimed
+    assert not assess_silence_claim(reply, None, [(10, 55)]).claimed
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_what_the_document_itself_says() -> None:
 )
 def test_an_answer_that_adds_what_is_left_open_claims_nothing(reply: str, claimed: bool, alone: bool) -> None:
     """A claim is what an answer begins with; it is held against the annotated answer only if nothing else is said."""
-    found = find_silence_claims(reply, None)
+    found = assess_silence_claim(reply, None)
     assert (found.claimed, found.alone) == (claimed, alone)
     assert found.phrases
 
@@ -171,24 +171,24 @@ def test_an_answer_that_adds_what_is_left_open_claims_nothing(reply: str, claime
 def test_an_annotated_answer_that_leaves_something_open() -> None:
     """One that says so in words, or N/A, without being marked silent, or is marked partly silent, settles nothing."""
     partly = AnnotatedAnswer(silent="partly", answer="It names one of the two.")
-    assert find_silence_claims("It isn't stated.", partly).annotated is None
+    assert assess_silence_claim("It isn't stated.", partly).annotated is None
     for answer in ("The policy does not mention training.", "Yes. Reference: N/A"):
-        assert find_silence_claims("It isn't stated.", AnnotatedAnswer(silent="no", answer=answer)).annotated is None
+        assert assess_silence_claim("It isn't stated.", AnnotatedAnswer(silent="no", answer=answer)).annotated is None
 
 
 def test_beside_the_annotation() -> None:
     """What the annotated answer says stands beside the claim; nothing where there is none."""
-    assert find_silence_claims("Yes.", None).annotated is None
-    assert find_silence_claims("Yes.", AnnotatedAnswer(silent="yes", answer="It doesn't say.")).annotated is True
-    assert find_silence_claims("Yes.", AnnotatedAnswer(silent="no", answer="It does.")).annotated is False
+    assert assess_silence_claim("Yes.", None).annotated is None
+    assert assess_silence_claim("Yes.", AnnotatedAnswer(silent="yes", answer="It doesn't say.")).annotated is True
+    assert assess_silence_claim("Yes.", AnnotatedAnswer(silent="no", answer="It does.")).annotated is False
 
 
 @pytest.mark.full
 def test_long_replies_end() -> None:
     """Two hundred thousand characters of denials come to an end."""
     for reply in ("does not " * 22_000, "no explicit " * 16_000, "not explicitly " * 13_000, "policy a b c " * 15_000):
-        find_silence_claims(reply, None)
-        classify_silence_stance("I don't have access " + reply)
+        assess_silence_claim(reply, None)
+        classify_whether_silence_is_claimed("I don't have access " + reply)
 
 
 SILENT = "The notice does not say how long beetles are stored."
@@ -203,7 +203,13 @@ def test_a_stance_is_taken_in_the_first_assertion(before: str, replies: tuple[st
     """Whatever is behind it, and whatever heading, source or question is before it."""
     reply = before + " ".join(replies)
     assert (
-        (classify_silence_stance(reply) == "yes") == (replies[0] == SILENT) == find_silence_claims(reply, None).claimed
+        (classify_whether_silence_is_claimed(reply) == "yes")
+        == (replies[0] == SILENT)
+        == assess_silence_claim(reply, None).claimed
     )
     curly = reply.replace("does not", "doesn\u2019t")
-    assert classify_silence_stance(curly) == classify_silence_stance(curly.upper()) == classify_silence_stance(reply)
+    assert (
+        classify_whether_silence_is_claimed(curly)
+        == classify_whether_silence_is_claimed(curly.upper())
+        == classify_whether_silence_is_claimed(reply)
+    )

@@ -31,7 +31,7 @@ from exchanging import (
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
 from genaipa.runs.authors import Authors
-from genaipa.scoring.answers import pair_events_with_occurrences
+from genaipa.scoring.answers import pair_events_with_all_occurrences
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
 from genaipa.scoring.people import People
@@ -123,7 +123,7 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     second = replace(first, run="run-2", system="other", document="b", question="Q9", wording="paraphrase-1")
     answers = {digest(1): replace(ANSWERS[digest(1)], occurrences=[first, second])}
     events = [event(1), event(9, analyst="Bo", answer=digest(2))]
-    assert list(pair_events_with_occurrences(events, answers)) == [
+    assert list(pair_events_with_all_occurrences(events, answers)) == [
         (first, events[0]),
         (second, events[0]),
         (None, events[1]),
@@ -264,7 +264,7 @@ def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) 
     path = written("a.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, 1), filled(2, 1, 1, 1, 1, 1)]))
     take(path)
     first, second = kept(store)
-    store.append(
+    store.append_new_events(
         [event(8, answer=first.answer), event(9, answer=second.answer, kind="undo", values=None, undoes=second.id)]
     )
     again = take(path)
@@ -345,7 +345,7 @@ def test_a_missing_or_repeated_column_is_told(take: Import) -> None:
 
 def test_who_filled_a_sheet_is_named_by_its_column_or_else_by_the_flag(store: Store, take: Import) -> None:
     """The column wins row by row; a name is spelt as it is known already."""
-    store.append([event(9, analyst="Ann")])
+    store.append_new_events([event(9, analyst="Ann")])
     rows = [
         filled(1, 1, 1, 1, 1, 1, analyst="Bo"),
         filled(2, 1, 1, 1, 1, 1, analyst=""),
@@ -426,7 +426,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
 
 def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None:
     """An id that is here with other values is a problem, in a log and in a table, which says how to correct a score."""
-    store.append([event(1)])
+    store.append_new_events([event(1)])
     other = event(1, values=typed("11111"))
     (told,) = take(written("o.jsonl", exported(".jsonl", [other]))).problems
     check_problems([told], ("o.jsonl: line 1", "'id1'"))

@@ -31,7 +31,7 @@ def test_what_follows_comes(run, store, per_answer):
     digest = queue.reserve_next_answer("Anna")
     for number in range(11):
         before = store.reservations_by_answer()
-        following = queue.hold_following_answer("Anna", digest)
+        following = queue.promise_following_answer("Anna", digest)
         assert following not in (None, digest)
         assert store.reservations_by_answer() == before
         if number == SKIPPED:
@@ -41,7 +41,9 @@ def test_what_follows_comes(run, store, per_answer):
         digest = queue.reserve_next_answer("Anna", following)
         assert digest == following
     save(queue, "Anna", digest)
-    assert queue.hold_following_answer("Anna", queue.reserve_next_answer("Anna")) is None, "the skipped one is the last"
+    assert queue.promise_following_answer("Anna", queue.reserve_next_answer("Anna")) is None, (
+        "the skipped one is the last"
+    )
 
 
 def test_five_at_once_never_have_the_same_next(run, store):
@@ -50,7 +52,7 @@ def test_five_at_once_never_have_the_same_next(run, store):
     now = {name: queue.reserve_next_answer(name) for name in FIVE}
     while any(now.values()):
         here = [name for name in FIVE if now[name]]
-        later = {name: queue.hold_following_answer(name, now[name]) for name in here}
+        later = {name: queue.promise_following_answer(name, now[name]) for name in here}
         if len(done) <= 2:
             assert len({*now.values(), *later.values()}) == 2 * len(FIVE)
         for name in here:
@@ -68,7 +70,7 @@ def test_what_is_kept_for_somebody_is_given_where_nothing_else_is_left(run, stor
     scored = work(queue, "Cy", answers=10)
     first, second = queue.pool.answers.keys() - set(scored)
     now = queue.reserve_next_answer("Anna")
-    following = queue.hold_following_answer("Anna", now)
+    following = queue.promise_following_answer("Anna", now)
     assert {now, following} == {first, second}
     assert queue.reserve_next_answer("Bo") == following
     save(queue, "Anna", now)
@@ -79,20 +81,20 @@ def test_it_is_kept_for_some_minutes(run, store):
     """Whoever leaves keeps nothing from the others."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))
     work(queue, "Cy", answers=11)
-    following = queue.hold_following_answer("Anna", "")
+    following = queue.promise_following_answer("Anna", "")
     assert following is not None
-    assert queue.hold_following_answer("Bo", "") == following
+    assert queue.promise_following_answer("Bo", "") == following
 
 
 def test_what_somebody_has_scored_meanwhile_does_not_come(run, store):
     """An answer scored in another way, or seen with its scores, is nobody's next."""
     queue = open_queue(run, store)
     now = queue.reserve_next_answer("Anna")
-    following = queue.hold_following_answer("Anna", now)
+    following = queue.promise_following_answer("Anna", now)
     save(queue, "Bo", following)
     save(queue, "Anna", now)
     assert queue.reserve_next_answer("Anna", following) not in (None, following)
-    following = queue.hold_following_answer("Anna", queue.reserve_next_answer("Anna"))
+    following = queue.promise_following_answer("Anna", queue.reserve_next_answer("Anna"))
     save(queue, "Anna", queue.reserve_next_answer("Anna"))
     queue.record_exposures("Anna", [following], scores=True)
     assert queue.reserve_next_answer("Anna", following) not in (None, following)

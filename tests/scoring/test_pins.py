@@ -18,7 +18,7 @@ from genaipa.runs.authors import Authors
 from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications, independent_human_scores
 from genaipa.scoring.events import Event, Pin, new_event_id, verify_log
 from genaipa.scoring.importing import import_scores_from_sources
-from genaipa.scoring.objections import collect_objections
+from genaipa.scoring.objections import collect_objections_even_withdrawn
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import select_effective_scores, write_scores
@@ -49,7 +49,7 @@ def pinned(store: Store) -> Event | None:
     """The pin in effect for the first question."""
     current = CurrentScores(store.events)
     current.read_new_events()
-    assert collect_objections(current.objection_events()) == [], "a pin is no objection"
+    assert collect_objections_even_withdrawn(current.list_objections_undos_and_rulings()) == [], "a pin is no objection"
     return current.find_pin(ABOUT)
 
 
@@ -57,12 +57,12 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
     """Replaced by anybody's later one, taken away by an empty one, and taken out of the log into another store."""
     scored = score("ana", "a1", pinned=True)
     first, second = pin("ana", SOLD), pin("bob", KEPT)
-    store.append([scored, first, pin("bob", SOLD, question="Q2")])
+    store.append_new_events([scored, first, pin("bob", SOLD, question="Q2")])
     assert pinned(store) == first
-    store.append([second])
+    store.append_new_events([second])
     assert pinned(store) == second
     before = kept(store)
-    store.append([pin("lee")])
+    store.append_new_events([pin("lee")])
     assert pinned(store) is None
     assert verify_log(store).breaks == []
     everything = kept(store)
@@ -84,7 +84,7 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
 
 def test_pins_that_make_no_sense_are_refused(store: Store) -> None:
     """One of half a place, one without its word, one by a machine; and none is undone, but replaced."""
-    store.append([there := pin("ana", SOLD)])
+    store.append_new_events([there := pin("ana", SOLD)])
     half = Pin("acme", *ABOUT, at=(3, 9))
     refused = {
         "needs both a position": pin("ana", annotation=half),
@@ -94,7 +94,7 @@ def test_pins_that_make_no_sense_are_refused(store: Store) -> None:
     }
     for sentence, event in refused.items():
         with pytest.raises(DataError, match=sentence):
-            store.append([event])
+            store.append_new_events([event])
     assert kept(store) == [there]
 
 

@@ -45,7 +45,7 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
     run = make_run("See section 2.", "See section 1.", "The document does not say.")
     plan = replace(ONCE, order=order)
     queue = open_queue(run, store, plan)
-    orders = {analyst: queue.wanted_answers_in_order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
+    orders = {analyst: queue.answers_wanted_of_anyone_in_order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
     for digests in orders.values():
         assert sorted(digests) == sorted(queue.pool.answers)
         places = [(queue.pool.answers[digest].document, queue.pool.answers[digest].question) for digest in digests]
@@ -54,10 +54,12 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
             found = 1 + sum(before != after for before, after in pairwise(of))
             assert found == rows if rows else found > len(set(of))
     assert len({tuple(digests) for digests in orders.values()}) == len(orders)
-    assert queue.wanted_answers_in_order("Anna") == open_queue(run, store, plan).wanted_answers_in_order("Anna")
-    assert queue.wanted_answers_in_order("Anna") != open_queue(
+    assert queue.answers_wanted_of_anyone_in_order("Anna") == open_queue(
+        run, store, plan
+    ).answers_wanted_of_anyone_in_order("Anna")
+    assert queue.answers_wanted_of_anyone_in_order("Anna") != open_queue(
         run, store, replace(plan, seed=1)
-    ).wanted_answers_in_order("Anna")
+    ).answers_wanted_of_anyone_in_order("Anna")
     assert save(queue, "Anna", queue.reserve_next_answer("Anna")).order == order
 
 
@@ -67,18 +69,20 @@ def test_new_answers_move_no_others(run, store):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:7]))
     queue = open_queue(run, store)
-    before = list(queue.wanted_answers_in_order("Anna"))
+    before = list(queue.answers_wanted_of_anyone_in_order("Anna"))
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
-    assert [digest for digest in queue.wanted_answers_in_order("Anna") if digest in set(before)] == before
-    assert queue.wanted_answers_in_order("Anna") == open_queue(run, store).wanted_answers_in_order("Anna")
+    assert [digest for digest in queue.answers_wanted_of_anyone_in_order("Anna") if digest in set(before)] == before
+    assert queue.answers_wanted_of_anyone_in_order("Anna") == open_queue(run, store).answers_wanted_of_anyone_in_order(
+        "Anna"
+    )
     assert sorted(work(queue, "Anna")) == sorted(record.digest for record in answers(run))
 
 
 def test_the_work_follows_the_order(run, store):
     """Without drafts, skips and others, the answers come in the analyst's order, each once."""
     queue = open_queue(run, store)
-    assert work(queue, "Anna") == queue.wanted_answers_in_order("Anna")
+    assert work(queue, "Anna") == queue.answers_wanted_of_anyone_in_order("Anna")
     assert queue.reserve_next_answer("Anna") is None
 
 
@@ -93,12 +97,12 @@ def test_a_long_study_is_worked_in_order(run, store):
             file.write(journal.encode_record_line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
-    assert work(queue, "Anna", answers=3) == queue.wanted_answers_in_order("Anna")[:3]
-    scored = set(queue.wanted_answers_in_order("Anna")[:3])
-    first = [digest for digest in queue.wanted_answers_in_order("Bo") if digest not in scored]
+    assert work(queue, "Anna", answers=3) == queue.answers_wanted_of_anyone_in_order("Anna")[:3]
+    scored = set(queue.answers_wanted_of_anyone_in_order("Anna")[:3])
+    first = [digest for digest in queue.answers_wanted_of_anyone_in_order("Bo") if digest not in scored]
     queue.skip_answer("Bo", first[0])
     assert queue.reserve_next_answer("Bo") == first[1]
-    assert queue.progress("Bo").remaining == len(queue.wanted_answers_in_order("Bo")) - 3
+    assert queue.progress("Bo").remaining == len(queue.answers_wanted_of_anyone_in_order("Bo")) - 3
 
 
 # -- from how many --
@@ -140,7 +144,7 @@ def test_each_answer_gets_as_many_scores_as_wanted(run, store):
 def test_scores_of_machines_fill_nothing(run, store):
     """An answer that a machine has scored is asked of people as if nothing had happened."""
     queue = open_queue(run, store)
-    store.append([score("judge", digest, scorer="machine") for digest in queue.pool.answers])
+    store.append_new_events([score("judge", digest, scorer="machine") for digest in queue.pool.answers])
     assert queue.progress("Anna").given == 0
     assert len(work(queue, "Anna")) == len(queue.pool.answers)
 
@@ -202,7 +206,10 @@ def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
 def test_a_draft_comes_back_first(run, store):
     """What an analyst had begun is the first thing they see, the newest first, whoever has scored it meanwhile."""
     queue = open_queue(run, store)
-    early, late = queue.wanted_answers_in_order("Anna")[-1], queue.wanted_answers_in_order("Anna")[-2]
+    early, late = (
+        queue.answers_wanted_of_anyone_in_order("Anna")[-1],
+        queue.answers_wanted_of_anyone_in_order("Anna")[-2],
+    )
     store.save_draft(Draft("Anna", early, "score", typed="11..."))
     until_the_next_moment()
     store.save_draft(Draft("Anna", late, "score", typed="1...."))
@@ -217,7 +224,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
     queue = open_queue(run, store)
     store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
-    assert queue.reserve_next_answer("Anna") == queue.wanted_answers_in_order("Anna")[0]
+    assert queue.reserve_next_answer("Anna") == queue.answers_wanted_of_anyone_in_order("Anna")[0]
     assert store.load_draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
@@ -227,7 +234,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
 def test_an_unfinished_correction_holds_nobody_up(run, store):
     """A draft for an answer that has a score of theirs already does not come before new answers."""
     queue = open_queue(run, store)
-    first, second = queue.wanted_answers_in_order("Anna")[:2]
+    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
     save(queue, "Anna", first)
     store.save_draft(Draft("Anna", first, "score", typed="3...."))
     assert queue.reserve_next_answer("Anna") == second
@@ -236,7 +243,7 @@ def test_an_unfinished_correction_holds_nobody_up(run, store):
 def test_a_skipped_answer_comes_last(run, store):
     """Skipped answers come after all others, the one skipped longest ago first."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.wanted_answers_in_order("Anna")
+    first, second, *rest = queue.answers_wanted_of_anyone_in_order("Anna")
     for digest in (first, second):
         assert queue.reserve_next_answer("Anna") == digest
         queue.skip_answer("Anna", digest)
@@ -246,7 +253,7 @@ def test_a_skipped_answer_comes_last(run, store):
 def test_a_skip_keeps_what_was_typed(run, store):
     """The draft of a skipped answer waits: it is there when the skip is undone, and when the answer comes round."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.wanted_answers_in_order("Anna")
+    first, second, *rest = queue.answers_wanted_of_anyone_in_order("Anna")
     for digest in (first, second):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
         queue.skip_answer("Anna", digest)
@@ -262,7 +269,7 @@ def test_a_skip_keeps_what_was_typed(run, store):
 def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
     """Whoever types on an answer that they had skipped is in the middle of it again."""
     queue = open_queue(run, store)
-    first, second = queue.wanted_answers_in_order("Anna")[:2]
+    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
     queue.skip_answer("Anna", first)
     assert queue.reserve_next_answer("Anna") == second
     store.save_draft(Draft("Anna", first, "score", typed="12..."))
@@ -272,15 +279,15 @@ def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
 def test_a_clock_that_is_set_back_changes_no_order(run, store):
     """Undo takes the last event of the log back, and a skip keeps its answer away, whatever the times say."""
     queue = open_queue(run, store)
-    first, second, third = queue.wanted_answers_in_order("Anna")[:3]
-    store.append([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
+    first, second, third = queue.answers_wanted_of_anyone_in_order("Anna")[:3]
+    store.append_new_events([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", second, "score", typed="12..."))
-    store.append([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
+    store.append_new_events([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
     assert queue.reserve_next_answer("Anna") == third
     assert queue.last_score_or_skip("Anna").kind == "skip"
     assert queue.undo_last_action("Anna").answer == second
     assert queue.reserve_next_answer("Anna") == second
-    store.append([msgspec.structs.replace(skip("Anna", third), time="2999-01-01T00:00:00.000Z")])
+    store.append_new_events([msgspec.structs.replace(skip("Anna", third), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", third, "score", typed="1...."))
     assert queue.reserve_next_answer("Anna") == third, "what was gone on with comes first"
 
@@ -328,7 +335,7 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
 def test_undo_of_a_skip(run, store):
     """An answer that was skipped by mistake comes back at once, and no score is touched."""
     queue = open_queue(run, store)
-    first, second = queue.wanted_answers_in_order("Anna")[:2]
+    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
     save(queue, "Anna", first)
     queue.skip_answer("Anna", second)
     assert queue.reserve_next_answer("Anna") != second
@@ -350,10 +357,10 @@ def test_a_skip_that_is_withdrawn_is_reserved(run, store):
 
 def test_undo_stays_within_the_desk(run, store):
     """A score of a run that the desk is not open on is not withdrawn: nobody would see what they did."""
-    store.append([score("Anna", "f" * 64)])
+    store.append_new_events([score("Anna", "f" * 64)])
     queue = open_queue(run, store)
     assert queue.undo_last_action("Anna") is None
-    assert queue.previous_answer("Anna", None) is None
+    assert queue.previously_scored_answer("Anna", None) is None
 
 
 def test_another_desks_undo_opens_an_answer_again(run, store):
@@ -362,7 +369,7 @@ def test_another_desks_undo_opens_an_answer_again(run, store):
     done = work(queue, "Anna")
     assert queue.reserve_next_answer("Bo") is None
     given = queue.current.find_score(done[3], "Anna")
-    store.append([undo(given)])
+    store.append_new_events([undo(given)])
     assert queue.reserve_next_answer("Bo") == done[3]
 
 
@@ -370,11 +377,11 @@ def test_back_goes_through_what_was_scored(run, store):
     """Back leads from the newest score to the oldest, and no further."""
     queue = open_queue(run, store)
     done = work(queue, "Anna", answers=3)
-    assert queue.previous_answer("Anna", queue.reserve_next_answer("Anna")) == done[2]
-    assert queue.previous_answer("Anna", None) == done[2]
-    assert queue.previous_answer("Anna", done[2]) == done[1]
-    assert queue.previous_answer("Anna", done[0]) is None
-    assert queue.previous_answer("Bo", None) is None
+    assert queue.previously_scored_answer("Anna", queue.reserve_next_answer("Anna")) == done[2]
+    assert queue.previously_scored_answer("Anna", None) == done[2]
+    assert queue.previously_scored_answer("Anna", done[2]) == done[1]
+    assert queue.previously_scored_answer("Anna", done[0]) is None
+    assert queue.previously_scored_answer("Bo", None) is None
 
 
 # -- what is kept --
@@ -408,7 +415,7 @@ def test_enter_twice_is_one_score(run, store):
 def test_progress_counts(run, store):
     """Scored, remaining and the median seconds of one; and what the study wants and has."""
     queue = open_queue(run, store)
-    for seconds, digest in zip((30.0, 90.0, 45.0), queue.wanted_answers_in_order("Anna"), strict=False):
+    for seconds, digest in zip((30.0, 90.0, 45.0), queue.answers_wanted_of_anyone_in_order("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
     save(queue, "Bo", queue.reserve_next_answer("Bo"), seconds=None)
     progress = queue.progress("Anna")
@@ -439,16 +446,16 @@ def test_progress_follows_the_pool(run, store):
     """An answer that was replaced takes its score out of the counts, and the new one is asked for."""
     queue = open_queue(run, store)
     done = work(queue, "Anna")
-    assert queue.wanted_answers_in_order("Anna") == done
+    assert queue.answers_wanted_of_anyone_in_order("Anna") == done
     log = run.path / "answers.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     gone = msgspec.json.decode(lines[0])["digest"]
     log.write_bytes(b"".join(lines[1:]))
     assert queue.pool.read_new_answers()
-    assert gone not in queue.wanted_answers_in_order("Anna")
+    assert gone not in queue.answers_wanted_of_anyone_in_order("Anna")
     progress = queue.progress("Anna")
     assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
     assert queue.progress("Anna").given == 12
-    assert queue.wanted_answers_in_order("Anna") == done
+    assert queue.answers_wanted_of_anyone_in_order("Anna") == done

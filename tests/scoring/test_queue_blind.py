@@ -14,7 +14,7 @@ from rubrics import keys_of
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
-    from genaipa.scoring.queue import Queue
+    from genaipa.scoring.queue import ScoringQueue
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_what_is_ahead(run, store):
     for analyst in ("Anna", "Bo"):
         assert queue.reserve_next_answer(analyst) is not None
     assert queue.answers_analyst_may_still_score("Cy") == queue.answers_analyst_may_still_score("Anna") == everything
-    first, second, third = queue.wanted_answers_in_order("Anna")[:3]
+    first, second, third = queue.answers_wanted_of_anyone_in_order("Anna")[:3]
     for digest in (first, second):
         save(queue, "Anna", digest)
     save(queue, "Bo", first)
@@ -59,7 +59,7 @@ def test_calibration_is_ahead(run, store):
 # -- calibration --
 
 
-def calibrated(run, store, per_answer: float = 1, calibration: int = 3) -> tuple[Queue, list[str]]:
+def calibrated(run, store, per_answer: float = 1, calibration: int = 3) -> tuple[ScoringQueue, list[str]]:
     """A desk at which the reference analyst has scored five answers, and those."""
     queue = open_queue(run, store, ScoringPlan(per_answer=per_answer, calibration=calibration))
     return queue, work(queue, "reference", answers=5, keys="22222")
@@ -83,13 +83,13 @@ def test_the_reference_is_shown_after_ones_own_score_only(run, store):
     """Before their own score an analyst can't have the reference's, after it they can."""
     queue, _ = calibrated(run, store)
     digest = queue.reserve_next_answer("Anna")
-    assert queue.reference_score(digest, "Anna") is None
+    assert queue.reference_score_after_own_score(digest, "Anna") is None
     save(queue, "Anna", digest)
-    assert keys_of(queue.reference_score(digest, "Anna").values) == "22222"
-    assert queue.reference_score(digest, "reference") is None
+    assert keys_of(queue.reference_score_after_own_score(digest, "Anna").values) == "22222"
+    assert queue.reference_score_after_own_score(digest, "reference") is None
     queue.undo_last_action("Anna")
     assert queue.is_calibration_score(digest, "Anna")
-    assert queue.reference_score(digest, "Anna") is None
+    assert queue.reference_score_after_own_score(digest, "Anna") is None
 
 
 def test_a_correction_of_a_calibration_score_stays_one(run, store):
@@ -129,11 +129,11 @@ def test_calibration_is_asked_of_everyone(run, store):
 # -- adjudication --
 
 
-def disputed(run, store) -> Queue:
+def disputed(run, store) -> ScoringQueue:
     """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
     done = work(queue, "Anna")
-    differing = dict(zip(queue.wanted_answers_in_order("Anna"), ("11112", "13111", "12111"), strict=False))
+    differing = dict(zip(queue.answers_wanted_of_anyone_in_order("Anna"), ("11112", "13111", "12111"), strict=False))
     for digest in done:
         save(queue, "Bo", digest, differing.get(digest, "11111"))
     return queue
@@ -142,7 +142,7 @@ def disputed(run, store) -> Queue:
 def test_what_differs_is_to_be_settled(run, store):
     """Disputes are found with how far apart the scores are, the largest difference first."""
     queue = disputed(run, store)
-    order = queue.wanted_answers_in_order("Anna")
+    order = queue.answers_wanted_of_anyone_in_order("Anna")
     assert [d.answer for d in queue.visible_disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
     dispute = queue.visible_disputes("Cy")[0]
     assert dispute.differences == {
@@ -159,7 +159,7 @@ def test_what_differs_is_to_be_settled(run, store):
 def test_an_adjudication_is_a_third_record(run, store):
     """The adjudicated score stands beside the two, which stay; the dispute is then a settled one."""
     queue = disputed(run, store)
-    digest = queue.wanted_answers_in_order("Anna")[1]
+    digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
     event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
     assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
     assert queue.current.find_latest_adjudication(digest) == event
@@ -167,22 +167,22 @@ def test_an_adjudication_is_a_third_record(run, store):
     assert len(queue.visible_disputes("Cy")) == 3
     assert {d.answer: d.adjudication for d in queue.visible_disputes("Cy") if d.adjudication} == {digest: event}
     # A correction that agrees ends it.
-    save(queue, "Bo", queue.wanted_answers_in_order("Anna")[0])
+    save(queue, "Bo", queue.answers_wanted_of_anyone_in_order("Anna")[0])
     assert len(queue.visible_disputes("Cy")) == 2
 
 
 def test_an_adjudication_can_be_withdrawn(run, store):
     """What was typed comes back, and whoever gave it is still not asked to score the answer."""
     queue = disputed(run, store)
-    digest = queue.wanted_answers_in_order("Anna")[1]
+    digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
     event = queue.adjudicate("Cy", digest, POOR, note="Hm.", seconds=20.0, id="settled")
     assert queue.current.find_latest_adjudication(digest) == event
-    queue.withdraw_event(event)
+    queue.withdraw_event_and_restore_draft(event)
     assert queue.current.find_latest_adjudication(digest) is None
     draft = store.load_draft("Cy", digest, "adjudication")
     assert (draft.typed, draft.note, draft.seconds) == (keys_of(POOR), "Hm.", 20.0)
     assert [d.adjudication for d in queue.visible_disputes("Cy")] == [None] * 3
-    store.append([undo(queue.current.find_score(digest, "Bo"))])
+    store.append_new_events([undo(queue.current.find_score(digest, "Bo"))])
     assert digest not in queue.answers_analyst_may_still_score("Cy")
 
 
@@ -216,13 +216,13 @@ def test_no_dispute_spoils_calibration(run, store):
 def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
     """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
     queue = disputed(run, store)
-    digest = queue.wanted_answers_in_order("Anna")[1]
+    digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
     queue.record_exposures("Cy", [digest], scores=True)
     if settles:
         event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
-        store.append([undo(event)])
+        store.append_new_events([undo(event)])
     # The answer wants a score again.
-    store.append([undo(queue.current.find_score(digest, "Bo"))])
+    store.append_new_events([undo(queue.current.find_score(digest, "Bo"))])
     assert queue.reserve_next_answer("Cy") is None
     assert queue.reserve_next_answer("Dee") == digest
 
@@ -239,7 +239,7 @@ def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
 def test_reference_and_poor_scores_are_no_dispute(run, store):
     """That an analyst differs from the reference is what calibration shows, and nothing to settle."""
     queue, referenced = calibrated(run, store)
-    store.append([score("Anna", referenced[0], POOR)])
+    store.append_new_events([score("Anna", referenced[0], POOR)])
     assert queue.visible_disputes("Bo", gives_scores=False) == []
 
 
@@ -265,7 +265,7 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
 def test_an_exposure_is_recorded_once(run, store):
     """What an analyst has seen before is not written again; what is new about it, is."""
     queue = open_queue(run, store)
-    first, second = queue.wanted_answers_in_order("Anna")[:2]
+    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
     for _ in range(2):
         queue.record_exposures("Anna", [first, first], system=True)
     queue.record_exposures("Anna", [first, second], system=True)
@@ -300,7 +300,7 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
 def test_an_adjudication_is_never_independent(run, store):
     """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
     queue = disputed(run, store)
-    first, second = queue.wanted_answers_in_order("Anna")[:2]
+    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
     queue.record_exposures("Cy", [second], system=True)
     settled = [
         queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_event_id()) for digest in (first, second)

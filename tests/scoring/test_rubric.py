@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from genaipa.errors import DataError
 from genaipa.scoring.columns import CORE, IN_TABLE
-from genaipa.scoring.rubric import Bounds, Values, classify_band, find_rubric_problems, load_rubric, shipped_rubric
+from genaipa.scoring.rubric import BandBounds, Values, classify_band, find_rubric_problems, load_rubric, shipped_rubric
 from genaipa.scoring.tables import SHEET_COLUMNS, score_column_names
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, shipped_folder
@@ -39,7 +39,7 @@ WORDS = {
         -1.0: "an incorrect reference",
     },
 }
-EVERY_SCORE = [PAPER.parse_keys("".join(keys)) for keys in itertools.product("123", repeat=5)]
+EVERY_SCORE = [PAPER.parse_digits("".join(keys)) for keys in itertools.product("123", repeat=5)]
 a_score = st.sampled_from(EVERY_SCORE)
 
 
@@ -56,7 +56,7 @@ a_score = st.sampled_from(EVERY_SCORE)
 )
 def test_m_all_of_a_score(typed: str, overall: float, positive: float, negative: float) -> None:
     """M_all is the normalised sum of the five values."""
-    values = PAPER.parse_keys(typed)
+    values = PAPER.parse_digits(typed)
     assert PAPER.m_all(values) == overall
     assert PAPER.weighted_sum({metric: max(values[metric], 0.0) for metric in PAPER.metrics}) == positive
     assert PAPER.weighted_sum({metric: min(values[metric], 0.0) for metric in PAPER.metrics}) == negative
@@ -75,14 +75,14 @@ def test_m_all_is_the_papers_formula() -> None:
 )
 def test_bands_of_an_average(value: float, expected: str) -> None:
     """Green begins at +0.5 and Red just below 0; M_all has the same bands at 77.5 and 55."""
-    assert classify_band(value, Bounds()) == expected
-    assert classify_band(45 * value + 55, Bounds().m_all_bounds) == expected
+    assert classify_band(value, BandBounds()) == expected
+    assert classify_band(45 * value + 55, BandBounds().m_all_bounds) == expected
 
 
 def test_bounds_of_m_all() -> None:
     """The bounds of M_all follow from those of a metric, and a reader is told both."""
-    assert Bounds().m_all_bounds == Bounds(green=77.5, red=55)
-    stricter = Bounds(green=0.6, red=-0.2)
+    assert BandBounds().m_all_bounds == BandBounds(green=77.5, red=55)
+    stricter = BandBounds(green=0.6, red=-0.2)
     assert (stricter.m_all_bounds.green, stricter.m_all_bounds.red) == pytest.approx((82, 46))
     assert stricter.description == "Green from 0.6 (M_all 82) up, Red below -0.2 (M_all 46), Yellow between"
 
@@ -90,7 +90,7 @@ def test_bounds_of_m_all() -> None:
 @given(st.lists(a_score, min_size=1, max_size=30))
 def test_bands_are_exact(scores: list[Values]) -> None:
     """However many scores are averaged, rounding moves none over a bound."""
-    bounds = Bounds()
+    bounds = BandBounds()
     exact = {metric: Fraction(sum(values[metric] for values in scores)) / len(scores) for metric in METRICS}
     for metric in METRICS:
         assert classify_band(sum(values[metric] for values in scores) / len(scores), bounds) == classify_band(
@@ -105,7 +105,7 @@ def test_bands_are_exact(scores: list[Values]) -> None:
 def test_bounds_that_cross_are_refused(green: float, red: float) -> None:
     """Bounds by which an average would be Green and Red at once are refused."""
     with pytest.raises(ValueError, match="must not be above green"):
-        Bounds(green, red)
+        BandBounds(green, red)
 
 
 def test_the_shipped_rubric_is_the_papers() -> None:
@@ -113,7 +113,7 @@ def test_the_shipped_rubric_is_the_papers() -> None:
     words = {name: dict(zip(PAPER.values, metric.words, strict=True)) for name, metric in PAPER.metrics.items()}
     assert words == WORDS
     assert PAPER.digest == "7b32a71193c6"
-    assert PAPER.bands == Bounds()
+    assert PAPER.bands == BandBounds()
     assert not list(find_rubric_problems(Path(), PAPER))
 
 
@@ -130,7 +130,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     rubric = load_rubric(workspace)
     assert rubric.weights["relevance"] == 2
     assert rubric.digest != PAPER.digest
-    assert rubric.m_all(rubric.parse_keys("13333")) == pytest.approx(10 + 90 * (2 - 4 + 6) / 12)
+    assert rubric.m_all(rubric.parse_digits("13333")) == pytest.approx(10 + 90 * (2 - 4 + 6) / 12)
     (tmp_path / "genaipa.toml").write_text('rubric = "owm"\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"genaipa.toml: rubric: there is no rubric 'owm': did you mean 'own'\?"):
         load_rubric(workspace)

@@ -165,7 +165,7 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
     desk = desk_here()
     for analyst, keys in (("ada", "111111"), ("grace", "141111")):
         for answer in digests(desk):
-            values = desk.rubric.parse_keys(keys)
+            values = desk.rubric.parse_digits(keys)
             desk.queue.save_score(analyst, answer, values, note="", seconds=60, suggested={}, id=f"{analyst}{answer}")
     verdict = Shown("adjudication", desk).components()["verdict"]
     assert [metric["name"] for metric in verdict["metrics"] if metric["differs"]] == ["sachliche Richtigkeit"]
@@ -197,20 +197,20 @@ def test_a_sheet_has_the_rubrics_columns_and_words(genaipa: Callable[..., Finish
     book.save("ada.xlsx")
     assert "1 " in done(genaipa("scores", "import", "ada.xlsx"))
     with contextlib.closing(open_store(find_workspace())) as store:
-        assert [store.rubric.format_keys(event.values) for _, event in store.events()] == ["123411"]
+        assert [store.rubric.format_as_digits(event.values) for _, event in store.events()] == ["123411"]
 
 
 def test_scores_by_two_rubrics_are_not_mixed(genaipa: Callable[..., Finished]) -> None:
     """A store has one set of metrics: scores of others are neither read, written nor taken in; the log can be saved."""
     make_desk().store.close()
     with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
-        store.append([paper_score("ana", "a" * 64)])
+        store.append_new_events([paper_score("ana", "a" * 64)])
     in_german()
     with contextlib.closing(open_store(find_workspace())) as store:
         with pytest.raises(DataError, match=r"the metrics are relevance.*'Sechs Metriken' has bezug"):
             list(store.events())
         with pytest.raises(DataError, match="the metrics are relevance"):
-            store.append([paper_score("ana", "b" * 64)])
+            store.append_new_events([paper_score("ana", "b" * 64)])
     refused = genaipa("scores", "export")
     assert refused.code != 0
     assert "Name the rubric of these scores in genaipa.toml" in refused.err

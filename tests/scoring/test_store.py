@@ -42,7 +42,7 @@ def test_events_come_back_as_they_were(each_store: Store) -> None:
     )
     machine = score("judge", "a1", scorer="machine", calibration=True)
     events = [full, machine, undo(full), skip("Ana Ünal", "a2")]
-    assert each_store.append(events) == 4
+    assert each_store.append_new_events(events) == 4
     assert kept(each_store) == events
     assert each_store.load_answer_events("a1") == events[:3]
     assert each_store.load_answer_events("a3") == []
@@ -51,21 +51,23 @@ def test_events_come_back_as_they_were(each_store: Store) -> None:
 def test_an_event_sent_twice_is_kept_once(each_store: Store) -> None:
     """The same event again adds nothing: in one batch, later, and with the times at which it was sent again."""
     first, second = score("ana", "a1"), score("ana", "a2")
-    assert each_store.append([first, first]) == 1
+    assert each_store.append_new_events([first, first]) == 1
     again = Event(first.id, "2031-01-01T00:00:00.000Z", "score", "ana", "a1", GOOD, seconds=99.0)
-    assert each_store.append([again, second]) == 1
+    assert each_store.append_new_events([again, second]) == 1
     assert kept(each_store) == [first, second]
 
 
 def test_an_id_belongs_to_one_event(each_store: Store) -> None:
     """Another score under an id that is there is refused, and nothing of what came with it is kept."""
     first = score("ana", "a1")
-    each_store.append([first])
+    each_store.append_new_events([first])
     other = Event(first.id, first.time, "score", "ana", "a1", POOR)
     with pytest.raises(DataError, match=f"event {first.id}: its id already belongs to a different event"):
-        each_store.append([score("ana", "a2"), other])
+        each_store.append_new_events([score("ana", "a2"), other])
     with pytest.raises(DataError, match="belongs to a different event"):
-        each_store.append([second := score("ana", "a2"), Event(second.id, second.time, "score", "bob", "a2", GOOD)])
+        each_store.append_new_events(
+            [second := score("ana", "a2"), Event(second.id, second.time, "score", "bob", "a2", GOOD)]
+        )
     assert kept(each_store) == [first]
 
 
@@ -74,7 +76,7 @@ def test_nothing_can_be_changed_or_taken_out(store: Store) -> None:
     first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
     withdrawn = undo(correction)
     for event in (first, correction, withdrawn):
-        store.append([event])
+        store.append_new_events([event])
     assert kept(store) == [first, correction, withdrawn]
 
 
@@ -82,9 +84,9 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     """A score needs values, a skip has none, and an undo names an earlier event of its analyst and answer."""
     first = score("ana", "a1")
     withdrawn = undo(first)
-    store.append([first, withdrawn])
+    store.append_new_events([first, withdrawn])
     later, look = score("ana", "a1"), Event(new_event_id(), now(), "look", "ana", "a1", blind=False)
-    store.append([look])
+    store.append_new_events([look])
     refused = {
         "the score must have values": [Event(new_event_id(), now(), "score", "ana", "a1")],
         "the skip must not have values": [Event(new_event_id(), now(), "skip", "ana", "a1", GOOD)],
@@ -104,15 +106,15 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     }
     for sentence, events in refused.items():
         with pytest.raises(DataError, match=sentence):
-            store.append([score("cem", "a9"), *events])
+            store.append_new_events([score("cem", "a9"), *events])
     assert kept(store) == [first, withdrawn, look]
-    assert store.append([later, undo(later)]) == 2
+    assert store.append_new_events([later, undo(later)]) == 2
 
 
 def test_reading_goes_on_after_a_number(each_store: Store) -> None:
     """Numbers grow in the order of the log, and reading goes on after any of them, from one page to the next."""
     events = [score("ana", f"a{n}") for n in range(10_002)]
-    assert each_store.append(events) == len(events)
+    assert each_store.append_new_events(events) == len(events)
     numbered = list(each_store.events())
     assert [event for _, event in numbered] == events
     numbers = [number for number, _ in numbered]
@@ -182,7 +184,7 @@ def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
             each_store.save_draft(Draft(analyst, answer, draft_kind))
     each_store.reserve_answer("a1", "ana", wanted_scores=2)
     each_store.reserve_answer("a1", "bob", wanted_scores=2)
-    each_store.append([Event(new_event_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
+    each_store.append_new_events([Event(new_event_id(), now(), kind, "ana", "a1", GOOD if kind in VALUED else None)])
     left = {
         (draft.analyst, draft.answer, draft.kind)
         for name in ("ana", "bob")
@@ -201,7 +203,7 @@ def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
     store.save_draft(Draft("ana", "a1", "score", "112.."))
     store.reserve_answer("a1", "ana", wanted_scores=1)
     with pytest.raises(DataError):
-        store.append([score("ana", "a1"), undo(score("bob", "a9"))])
+        store.append_new_events([score("ana", "a1"), undo(score("bob", "a9"))])
     assert [draft.typed for draft in store.load_drafts_of_analyst("ana")] == ["112.."]
     assert store.reservations_by_answer() == {"a1": ["ana"]}
 
@@ -209,9 +211,9 @@ def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
 def test_an_event_sent_again_ends_nothing(store: Store) -> None:
     """A score that arrives a second time leaves a draft alone that was begun since."""
     event = score("ana", "a1")
-    store.append([event])
+    store.append_new_events([event])
     store.save_draft(Draft("ana", "a1", "score", "3...."))
-    assert store.append([event]) == 0
+    assert store.append_new_events([event]) == 0
     assert [draft.typed for draft in store.load_drafts_of_analyst("ana")] == ["3...."]
 
 
@@ -227,21 +229,21 @@ def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: Store) -> None:
     assert store.reserve_answer("a1", "cem", wanted_scores=3)
     store.release_reservation("cem")
     first = score("ana", "a1")
-    store.append([first])
+    store.append_new_events([first])
     assert not store.reserve_answer("a1", "cem", wanted_scores=2), "a score counts as the reservation did"
     assert store.reserve_answer("a1", "ana", wanted_scores=2), "to correct it"
     assert not store.reserve_answer("a1", "cem", wanted_scores=2), "who scored and reserved counts once"
     assert store.reserve_answer("a1", "cem", wanted_scores=3)
     store.release_reservation("cem")
     store.release_reservation("ana")
-    store.append([undo(first)])
+    store.append_new_events([undo(first)])
     assert store.reserve_answer("a1", "cem", wanted_scores=2), "a score that was undone counts no more"
 
 
 def test_who_is_apart_takes_no_place(store: Store) -> None:
     """Scores and reservations of reference analysts take nobody's place, nor do scores of machines, nor skips."""
     reference = score("reference", "a1")
-    store.append([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
+    store.append_new_events([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
     assert store.reserve_answer("a1", "second", wanted_scores=5)
     assert store.reserve_answer("a1", "ana", wanted_scores=1, uncounted_analysts=("reference", "second"))
     assert not store.reserve_answer("a1", "bob", wanted_scores=1, uncounted_analysts=("reference", "second"))
@@ -313,12 +315,12 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
         mine = f"analyst {number}"
         given = [answer for answer in answers if store.reserve_answer(answer, mine, wanted_scores=wanted)]
         # Only the last is still reserved: an analyst has one reservation.
-        return sum(store.append([score(mine, answer)]) for answer in given[-1:])
+        return sum(store.append_new_events([score(mine, answer)]) for answer in given[-1:])
 
     def score_what_is_left(store: Store, number: int) -> int:
         mine = f"analyst {number}"
         return sum(
-            store.append([score(mine, answer)])
+            store.append_new_events([score(mine, answer)])
             for answer in answers
             if all(event.analyst != mine for event in store.load_answer_events(answer))
             and store.reserve_answer(answer, mine, wanted_scores=wanted)
@@ -341,7 +343,7 @@ def test_a_reader_misses_nothing(url: str) -> None:
         ids = []
         for batch in range(batches):
             events = [score(f"analyst {number}", f"a{batch}-{n}") for n in range(each)]
-            store.append(events)
+            store.append_new_events(events)
             ids += [event.id for event in events]
         return ids
 
@@ -373,14 +375,14 @@ def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
     event = score("ana", "a1")
     with contextlib.ExitStack() as stack:
         stores = [stack.enter_context(opened(url)) for _ in range(5)]
-        assert sum(at_once(stores, lambda store, _: store.append([event]))) == 1
+        assert sum(at_once(stores, lambda store, _: store.append_new_events([event]))) == 1
         assert kept(stores[0]) == [event]
 
 
 # --- Whoever dies ----------------------------------------------------------------------------------------------------
 
 CHANGES: dict[str, Callable[[Store], object]] = {
-    "append": lambda store: store.append([SENT, score("ana", "a2"), undo(SENT), skip("ana", "a3")]),
+    "append": lambda store: store.append_new_events([SENT, score("ana", "a2"), undo(SENT), skip("ana", "a3")]),
     "save_draft": lambda store: store.save_draft(Draft("ana", "a1", "score", "112..")),
     "discard_draft": lambda store: store.discard_draft("ana", "a1"),
     "reserve": lambda store: store.reserve_answer("a2", "ana", wanted_scores=1),
@@ -403,7 +405,7 @@ def state(url: str) -> Any:
 def begun(url: str) -> Any:
     """Its state with a score, a draft and a reservation in it."""
     with opened(url) as store:
-        store.append([score("bob", "a1")])
+        store.append_new_events([score("bob", "a1")])
         store.save_draft(Draft("ana", "a1", "score", "1...."))
         assert store.reserve_answer("a1", "ana", wanted_scores=2)
     return state(url)
@@ -517,7 +519,7 @@ from genaipa.scoring.store import Store
 store, best = Store.open(sys.argv[1]), Values(dict.fromkeys(shipped_rubric().metrics, 1.0))
 while True:
     events = [Event(new_event_id(), now(), "score", "ana", f"a{n}", best) for n in range(20)]
-    store.append(events)
+    store.append_new_events(events)
     print(*(event.id for event in events), flush=True)
 """
 

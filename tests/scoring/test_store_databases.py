@@ -20,7 +20,7 @@ import pytest
 from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.scoring.databases import SCHEMA_STEPS, migrate_schema, schema_version
+from genaipa.scoring.databases import SCHEMA_STEPS, apply_missing_schema_steps, schema_version
 from genaipa.scoring.events import verify_log
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
@@ -45,7 +45,7 @@ def test_a_database_is_made_anew_once(url: str) -> None:
     with ThreadPoolExecutor(THREADS) as threads:
         stores = list(threads.map(open_with_the_others, range(THREADS)))
     try:
-        assert sum(store.append([score("ana", f"a{n}")]) for n, store in enumerate(stores)) == THREADS
+        assert sum(store.append_new_events([score("ana", f"a{n}")]) for n, store in enumerate(stores)) == THREADS
         assert len(kept(stores[0])) == THREADS
     finally:
         for store in stores:
@@ -55,14 +55,14 @@ def test_a_database_is_made_anew_once(url: str) -> None:
 def forward(store: Store, *further: tuple[str, ...]) -> int:
     """Bring a database forward by steps that a later genaipa may have; the version it has then."""
     with store._open_transaction() as connection:
-        migrate_schema(connection, (*SCHEMA_STEPS, *further))
+        apply_missing_schema_steps(connection, (*SCHEMA_STEPS, *further))
         return schema_version(connection)
 
 
 def test_an_older_database_is_brought_forward(each_store: Store) -> None:
     """A further step is taken once, from the version that is there, and the scores are still there."""
     event = score("ana", "a1")
-    each_store.append([event])
+    each_store.append_new_events([event])
     today = len(SCHEMA_STEPS)
     more = ("ALTER TABLE score_reservations ADD COLUMN place TEXT", "CREATE TABLE score_places (place TEXT)")
     assert forward(each_store) == today
@@ -86,7 +86,7 @@ def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: St
 
 def test_a_step_that_fails_is_not_taken(each_store: Store) -> None:
     """Where a statement of a step fails, what the step did before it is undone, and the version stays."""
-    each_store.append([score("ana", "a1")])
+    each_store.append_new_events([score("ana", "a1")])
     step = ("CREATE TABLE score_places (place TEXT)", "ALTER TABLE no_such_table ADD COLUMN place TEXT")
     with pytest.raises(GenaipaError, match="no_such_table"):
         forward(each_store, step)
@@ -111,7 +111,7 @@ def test_another_genaipa_s_database_is_refused(url: str) -> None:
 def test_a_sqlite_file_is_private_and_durable(tmp_path: Path) -> None:
     """The file and what SQLite puts beside it are its owner's alone; every commit waits for the disk."""
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         files = sorted(tmp_path.glob("scores.db*"))
         assert [path.name for path in files] == ["scores.db", "scores.db-shm", "scores.db-wal"]
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
@@ -131,16 +131,16 @@ def test_a_file_that_another_makes_is_waited_for(tmp_path: Path) -> None:
         ready = threading.Timer(0.3, other.execute, ["COMMIT"])
         ready.start()
         with opened(f"sqlite:///{path}") as store:
-            assert store.append([score("ana", "a1")]) == 1
+            assert store.append_new_events([score("ana", "a1")]) == 1
         ready.join()
 
 
 def test_readers_do_not_wait_for_a_writer(each_store: Store) -> None:
     """While a transaction is under way, others read what was there before it."""
     event = score("ana", "a1")
-    each_store.append([event])
+    each_store.append_new_events([event])
     with each_store._open_transaction() as connection:
-        each_store._append_batch(connection, [score("ana", "a2")])
+        each_store._append_batch_and_clear_drafts(connection, [score("ana", "a2")])
         assert kept(each_store) == [event]
         connection.rollback()
 
@@ -149,7 +149,7 @@ def test_a_reader_waits_for_nobody(tmp_path: Path) -> None:
     """A file is read while another program has it for writing."""
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     with contextlib.closing(Store.open(url)) as store:
-        store.append([score("Ada", "a")])
+        store.append_new_events([score("Ada", "a")])
     with contextlib.closing(sqlite3.connect(tmp_path / "scores.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with contextlib.closing(Store.open(url, read_only=True)) as store:
@@ -203,7 +203,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
         other.execute("CREATE TABLE events (what TEXT)")
         other.execute("INSERT INTO events VALUES ('lunch')")
     with opened(f"sqlite:///{path}") as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
     with contextlib.closing(sqlite3.connect(path)) as other:
         assert other.execute("SELECT * FROM events").fetchall() == [("lunch",)]
 
@@ -239,7 +239,7 @@ def test_a_folder_that_cant_be_written_is_said(locked_folder: Path, tmp_path: Pa
         Store.open(f"sqlite:///{path}")
     locked_folder.chmod(0o755)
     with opened(f"sqlite:///{path}") as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
     path.chmod(0o444)
     locked_folder.chmod(0o555)
     with as_a_guest(), pytest.raises(GenaipaError, match="make the file and its folder writable"):
@@ -266,17 +266,17 @@ def test_postgresql_by_each_of_its_names(request: pytest.FixtureRequest, scheme:
     """The ways to write PostgreSQL's URL mean the same driver."""
     url = postgres.database(request.config)
     with opened(url.replace("postgresql", scheme, 1)) as store:
-        assert store.append([score("ana", "a1")]) == 1
+        assert store.append_new_events([score("ana", "a1")]) == 1
 
 
 @pytest.mark.full
 def test_a_server_that_closed_the_connection_is_asked_again(request: pytest.FixtureRequest) -> None:
     """Connections that the server has ended since the last score are made anew."""
     with opened(postgres.database(request.config)) as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{store._engine.url.database}'"
         postgres.server(request.config).run(ended)
-        assert store.append([score("ana", "a2")]) == 1
+        assert store.append_new_events([score("ana", "a2")]) == 1
         assert len(kept(store)) == 2
 
 

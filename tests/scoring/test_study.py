@@ -24,7 +24,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications
 from genaipa.scoring.events import Draft, Event, new_event_id
-from genaipa.scoring.queue import Queue
+from genaipa.scoring.queue import ScoringQueue
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -59,7 +59,7 @@ class Given:
 class Scorer:
     """An analyst who types, saves, skips, undoes, corrects and comes back by chance, as the scoring page lets them."""
 
-    queue: Queue
+    queue: ScoringQueue
     given: Given
     chance: random.Random
     answer: str = ""
@@ -160,7 +160,7 @@ class Scorer:
 
     def _back(self) -> None:
         """Look at the score before again, to correct it."""
-        before = self.queue.previous_answer(self.name, self.answer if self.correcting else None)
+        before = self.queue.previously_scored_answer(self.name, self.answer if self.correcting else None)
         if before is not None:
             self._show(before)
 
@@ -174,7 +174,7 @@ def open_desk(number: int, url: str, run: str, plan: ScoringPlan) -> list[Given]
     workspace = find_workspace()
     with opened(url) as store:
         pool = Pool(workspace, [find_run(workspace, run)])
-        queue = Queue(pool, store, CurrentScores(store.events), plan)
+        queue = ScoringQueue(pool, store, CurrentScores(store.events), plan)
         names = [f"analyst {number * AT_EACH + seat}" for seat in range(AT_EACH)]
         scorers = [Scorer(queue, Given(name), random.Random(name)) for name in names]
         with ThreadPoolExecutor(AT_EACH) as threads:
@@ -214,7 +214,7 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     everyone = open_all(url, run.name, plan)
     with opened(url) as store:
         events = kept(store)
-        queue = Queue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
+        queue = ScoringQueue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
     wanted = {answer: queue.count_wanted_scores(answer) for answer in queue.pool.answers}
     assert len(wanted) == QUESTIONS * len(DOCUMENTS)
 

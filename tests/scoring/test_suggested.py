@@ -15,7 +15,7 @@ from stores import kept, opened, score
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.scoring.aids import draw_withheld_aids, list_own_aids_in_plan, load_aids
+from genaipa.scoring.aids import draw_withheld_aids, list_built_in_aids_in_plan, load_built_in_and_plugin_aids
 from genaipa.scoring.databases import SCHEMA_STEPS
 from genaipa.scoring.events import ScreenContents, verify_log
 from genaipa.scoring.people import StudyPlan
@@ -36,20 +36,20 @@ def test_older_events_are_read_and_verified(tmp_path: Path) -> None:
     """A log of before this was kept goes on: its digests hold, and an older genaipa refuses it from then on."""
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     with opened(url) as store:
-        store.append([score("ana", "a1")])
+        store.append_new_events([score("ana", "a1")])
         before = [row.event for row in store.log_rows()]
         assert "shown" not in before[0]
         with store._open_transaction() as connection:
             connection.exec_driver_sql(f"UPDATE score_schema SET version = {len(SCHEMA_STEPS) - 1}")
     with opened(url) as store:
-        store.append([score("ana", "a2", shown=BESIDE)])
+        store.append_new_events([score("ana", "a2", shown=BESIDE)])
         assert [row.event for row in store.log_rows()][:1] == before
         assert [event.shown for event in kept(store)] == [None, BESIDE]
         assert verify_log(store).breaks == []
         with store._open_connection() as connection:
             assert connection.exec_driver_sql("SELECT version FROM score_schema").scalar() == len(SCHEMA_STEPS)
         with pytest.raises(DataError, match="a different event"):
-            store.append([msgspec.structs.replace(kept(store)[1], shown=HELD)])
+            store.append_new_events([msgspec.structs.replace(kept(store)[1], shown=HELD)])
 
 
 def find_seed(*withheld: str, answer: str) -> int:
@@ -57,7 +57,8 @@ def find_seed(*withheld: str, answer: str) -> int:
     return next(
         seed
         for seed in count()
-        if draw_withheld_aids(load_aids(), seed=seed, answer_digest=answer, analyst="edsger") == {*withheld}
+        if draw_withheld_aids(load_built_in_and_plugin_aids(), seed=seed, answer_digest=answer, analyst="edsger")
+        == {*withheld}
     )
 
 
@@ -134,7 +135,7 @@ def test_a_plan_turns_each_aid_on_or_off() -> None:
     """What proposes a value is off unless it is asked for."""
 
     def aids(**plan: bool) -> tuple[str, ...]:
-        return list_own_aids_in_plan(DeskSettings.from_plan(Path(), StudyPlan(**plan)).plan)
+        return list_built_in_aids_in_plan(DeskSettings.from_plan(Path(), StudyPlan(**plan)).plan)
 
     assert (aids(), aids(suggestions=True)) == (("nearest", "evidence"), ("nearest", "evidence", "suggestions"))
     assert (aids(nearest=False), aids(evidence=False)) == (("evidence",), ("nearest",))

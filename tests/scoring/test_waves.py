@@ -27,13 +27,13 @@ from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.waves import (
     Waves,
     compute_wave_inclusion,
+    digest_prefix_used_in_waves,
     encode_waves,
     load_waves,
     measure_wave_standings,
-    short_digest,
 )
 from genaipa.ui.desk import open_desk
-from genaipa.ui.settings import DeskSettings, read_settings
+from genaipa.ui.settings import DeskSettings, read_settings_from_environment
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -103,18 +103,18 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     answers = study()
     small = draw(answers, 32, seed)
     grown, at_once = draw(answers, 64, seed, small), draw(reversed(answers), 64, seed)
-    assert grown.wave_answers_by_group == at_once.wave_answers_by_group
+    assert grown.wave_digest_prefixes_by_group == at_once.wave_digest_prefixes_by_group
     pd.testing.assert_frame_equal(
         compute_wave_inclusion(frame(answers), grown), compute_wave_inclusion(frame(answers), at_once)
     )
-    assert small.wave_answers_by_group[GPT] < grown.wave_answers_by_group[GPT]
+    assert small.wave_digest_prefixes_by_group[GPT] < grown.wave_digest_prefixes_by_group[GPT]
     places = defaultdict(list)
     for one in answers:
-        if short_digest(one.digest) in grown.wave_answers_by_group[GPT]:
+        if digest_prefix_used_in_waves(one.digest) in grown.wave_digest_prefixes_by_group[GPT]:
             places[one.question].append(one.document)
     assert {len(documents) for documents in places.values()} == {2} == {len(set(two)) for two in places.values()}
     assert len(places) == 32
-    assert draw(answers, 64, seed + 1).wave_answers_by_group != grown.wave_answers_by_group
+    assert draw(answers, 64, seed + 1).wave_digest_prefixes_by_group != grown.wave_digest_prefixes_by_group
     # Never smaller, and the same again.
     assert draw(answers, 32, seed, grown) == grown == draw(answers, None, seed, grown)
 
@@ -123,21 +123,31 @@ def test_each_question_has_its_share():
     """Where the size is no multiple, some questions give one more; where questions are short of answers, others do."""
     answers = study(10, 3)
     share = Counter(
-        one.question for one in answers if short_digest(one.digest) in draw(answers, 23).wave_answers_by_group[GPT]
+        one.question
+        for one in answers
+        if digest_prefix_used_in_waves(one.digest) in draw(answers, 23).wave_digest_prefixes_by_group[GPT]
     )
     assert Counter(share.values()) == {2: 7, 3: 3}
     few = [one for one in answers if one.question != "q00" or one.document == "d0"]
-    share = Counter(one.question for one in few if short_digest(one.digest) in draw(few, 25).wave_answers_by_group[GPT])
+    share = Counter(
+        one.question
+        for one in few
+        if digest_prefix_used_in_waves(one.digest) in draw(few, 25).wave_digest_prefixes_by_group[GPT]
+    )
     assert share["q00"] == 1
     assert Counter(share.values()) == {1: 1, 2: 3, 3: 6}
-    assert len(draw(answers, 4).wave_answers_by_group[GPT]) == 4
+    assert len(draw(answers, 4).wave_digest_prefixes_by_group[GPT]) == 4
     assert (
         len(
-            {one.question for one in answers if short_digest(one.digest) in draw(answers, 4).wave_answers_by_group[GPT]}
+            {
+                one.question
+                for one in answers
+                if digest_prefix_used_in_waves(one.digest) in draw(answers, 4).wave_digest_prefixes_by_group[GPT]
+            }
         )
         == 4
     )
-    assert len(draw(answers, 500).wave_answers_by_group[GPT]) == 30
+    assert len(draw(answers, 500).wave_digest_prefixes_by_group[GPT]) == 30
 
 
 def test_later_answers_have_a_draw_of_their_own():
@@ -147,14 +157,14 @@ def test_later_answers_have_a_draw_of_their_own():
     later = [*first, *study(8, 5)[4::5], *study(8, 5, systems=["bard"])]
     after = draw(later, before=before)
     assert after.draws[0] == before.draws[0]
-    assert [(one.group, one.size, one.answer_count) for one in after.draws[1:]] == [
+    assert [(one.system_and_experiment, one.wave_answer_count, one.population_size) for one in after.draws[1:]] == [
         (("bard", "quality"), 40, 40),
         (GPT, 4, 8),
     ]
-    assert after.wave_answers_by_group[GPT] > before.wave_answers_by_group[GPT]
+    assert after.wave_digest_prefixes_by_group[GPT] > before.wave_digest_prefixes_by_group[GPT]
     scored = {one.digest for one in first[:12]}
-    rest = Waves().extend_to_size(first, size=16, seed=0, time="", scored=scored)
-    assert rest.draws[0].answer_count == 20
+    rest = Waves().extend_to_size(first, size=16, seed=0, time="", scored_to_leave_out=scored)
+    assert rest.draws[0].population_size == 20
     found = compute_wave_inclusion(frame(first), rest)
     assert found["pi"].isna().sum() == 12
     assert not found.loc[found["pi"].isna(), "in_wave"].any()
@@ -215,7 +225,7 @@ def test_systems_are_asked_for_the_same():
         {
             (one.question, one.document)
             for one in study(8, 4, systems=[system])
-            if short_digest(one.digest) in later.all_answers_in_wave
+            if digest_prefix_used_in_waves(one.digest) in later.all_wave_digest_prefixes
         }
         for system in ("gpt", "bard", "claude")
     ]
@@ -236,7 +246,11 @@ def test_occasions_are_asked_for_the_same(at_once):
     before = Waves() if at_once else draw(first, 16)
     waves = before.extend_to_size([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
     asked = [
-        {(one.question, one.document) for one in some if short_digest(one.digest) in waves.all_answers_in_wave}
+        {
+            (one.question, one.document)
+            for one in some
+            if digest_prefix_used_in_waves(one.digest) in waves.all_wave_digest_prefixes
+        }
         for some in (first, second)
     ]
     assert len(asked[1]) == 16 if at_once else 8
@@ -251,22 +265,26 @@ def test_strata_have_their_shares():
     waves = draw(answers, 64, before=small)
     for system in ("gpt", "bard"):
         taken = [
-            one for one in study(16, 20, systems=[system]) if short_digest(one.digest) in waves.all_answers_in_wave
+            one
+            for one in study(16, 20, systems=[system])
+            if digest_prefix_used_in_waves(one.digest) in waves.all_wave_digest_prefixes
         ]
         shares = Counter(strata[one.document] for one in taken)
         assert shares == {"bank": 13, "shop": 20, "(none)": 32}
         assert set(Counter(one.question for one in taken).values()) <= {3, 4, 5}
-    assert small.all_answers_in_wave < waves.all_answers_in_wave
+    assert small.all_wave_digest_prefixes < waves.all_wave_digest_prefixes
     asked = [
         {
             (one.question, one.document)
             for one in answers
-            if short_digest(one.digest) in waves.wave_answers_by_group[group]
+            if digest_prefix_used_in_waves(one.digest) in waves.wave_digest_prefixes_by_group[group]
         }
         for group in (GPT, ("bard", "quality"))
     ]
     assert asked[0] == asked[1]
-    assert draw(reversed(answers), 64, strata=strata).wave_answers_by_group == waves.wave_answers_by_group
+    assert (
+        draw(reversed(answers), 64, strata=strata).wave_digest_prefixes_by_group == waves.wave_digest_prefixes_by_group
+    )
 
 
 def test_a_wave_that_grows_stays_what_was_finished():
@@ -274,21 +292,29 @@ def test_a_wave_that_grows_stays_what_was_finished():
     answers = study(8, 4)
     wave = draw(answers, 16, before=draw(answers, 8))
     digests = [one.digest for one in answers]
-    [eight] = draw(answers, 8).wave_answers_by_group.values()
-    inside = [digest for digest in digests if short_digest(digest) in wave.all_answers_in_wave]
-    first = [digest for digest in inside if short_digest(digest) in eight]
+    [eight] = draw(answers, 8).wave_digest_prefixes_by_group.values()
+    inside = [digest for digest in digests if digest_prefix_used_in_waves(digest) in wave.all_wave_digest_prefixes]
+    first = [digest for digest in inside if digest_prefix_used_in_waves(digest) in eight]
     assert (
-        wave.shrink_to_finished_sizes(digests, []).wave_answers_by_group
-        == wave.shrink_to_finished_sizes(digests, first[1:]).wave_answers_by_group
-        == wave.wave_answers_by_group
+        wave.fall_back_to_last_finished_sizes(digests, []).wave_digest_prefixes_by_group
+        == wave.fall_back_to_last_finished_sizes(digests, first[1:]).wave_digest_prefixes_by_group
+        == wave.wave_digest_prefixes_by_group
     )
-    part = wave.shrink_to_finished_sizes(digests, [*first, *inside[:3]])
-    assert part.wave_answers_by_group[GPT] == eight
-    assert part.shrink_to_finished_sizes(digests, inside).wave_answers_by_group == wave.wave_answers_by_group
+    part = wave.fall_back_to_last_finished_sizes(digests, [*first, *inside[:3]])
+    assert part.wave_digest_prefixes_by_group[GPT] == eight
+    assert (
+        part.fall_back_to_last_finished_sizes(digests, inside).wave_digest_prefixes_by_group
+        == wave.wave_digest_prefixes_by_group
+    )
     # What is no longer there, or in no run that is reported, is not missed.
-    assert wave.shrink_to_finished_sizes([*first, *digests[:3]], first).wave_answers_by_group[GPT] == eight
+    assert (
+        wave.fall_back_to_last_finished_sizes([*first, *digests[:3]], first).wave_digest_prefixes_by_group[GPT] == eight
+    )
     gone = [digest for digest in digests if digest != inside[0]]
-    assert wave.shrink_to_finished_sizes(gone, inside[1:]).wave_answers_by_group == wave.wave_answers_by_group
+    assert (
+        wave.fall_back_to_last_finished_sizes(gone, inside[1:]).wave_digest_prefixes_by_group
+        == wave.wave_digest_prefixes_by_group
+    )
     assert encode_waves(part) == encode_waves(wave)
 
 
@@ -303,7 +329,7 @@ def test_sample_draws_and_keeps(genaipa):
     assert re.search(r"\b8 answers.*\b8 still", done.out)
     file = Path("waves.jsonl")
     before = load_waves(find_workspace())
-    assert [len(taken) for taken in before.wave_answers_by_group.values()] == [4, 4]
+    assert [len(taken) for taken in before.wave_digest_prefixes_by_group.values()] == [4, 4]
     assert [json.loads(line)["system"] for line in file.read_text("utf-8").splitlines()[1:]] == [
         "scripted/say.yaml",
         "scripted/say1.yaml",
@@ -320,10 +346,10 @@ def test_sample_draws_and_keeps(genaipa):
         }
     ]
     after = load_waves(find_workspace())
-    assert [len(taken) for taken in after.wave_answers_by_group.values()] == [8, 4]
+    assert [len(taken) for taken in after.wave_digest_prefixes_by_group.values()] == [8, 4]
     assert all(
-        before.wave_answers_by_group[group] <= after.wave_answers_by_group[group]
-        for group in before.wave_answers_by_group
+        before.wave_digest_prefixes_by_group[group] <= after.wave_digest_prefixes_by_group[group]
+        for group in before.wave_digest_prefixes_by_group
     )
     content = file.read_bytes()
     done = genaipa("sample", "--size", "2")
@@ -386,7 +412,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     [old] = [
         record
         for record in answers(run)
-        if short_digest(record.digest) == next(iter(sorted(before.all_answers_in_wave)))
+        if digest_prefix_used_in_waves(record.digest) == next(iter(sorted(before.all_wave_digest_prefixes)))
     ]
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
@@ -396,7 +422,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     assert "1 answer available to the draws can no longer be scored" in done.out
     after = load_waves(find_workspace())
     assert after.draws[0] == before.draws[0]
-    assert after.all_answers_in_wave == before.all_answers_in_wave | {short_digest(new.digest)}
+    assert after.all_wave_digest_prefixes == before.all_wave_digest_prefixes | {digest_prefix_used_in_waves(new.digest)}
 
 
 # -- at the desk --
@@ -412,19 +438,19 @@ def test_the_desk_asks_for_the_wave():
     """It asks for these alone, document by document; skipped ones stay due, and two score each where two are wanted."""
     make_run("See section 2.", "See section 1.")
     desk = opened(sample=6, order="document", per_answer=2)
-    queue, wave = desk.queue, desk.waves.all_answers_in_wave
+    queue, wave = desk.queue, desk.waves.all_wave_digest_prefixes
     assert desk.sample_note == (
         "Only a random part of the answers is to be scored: 6 of 12 answers from each system and experiment; "
         "--sample all includes all."
     )
-    inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
+    inside = {digest for digest in desk.pool.answers if digest_prefix_used_in_waves(digest) in wave}
     assert len(inside) == 12
     skipped = queue.reserve_next_answer("Anna")
     queue.skip_answer("Anna", skipped)
     done = work(queue, "Anna")
     assert done[-1] == skipped
     assert set(done) == set(work(queue, "Bo")) == inside
-    documents = [desk.pool.answers[digest].document for digest in queue.wanted_answers_in_order("Anna")]
+    documents = [desk.pool.answers[digest].document for digest in queue.answers_wanted_of_anyone_in_order("Anna")]
     assert len(list(groupby(documents))) == len(set(documents))
     assert work(queue, "Cy") == []
     progress = queue.progress("Cy")
@@ -434,7 +460,7 @@ def test_the_desk_asks_for_the_wave():
     assert set(work(queue, "reference")) == inside
     desk.store.close()
     larger = opened(sample=8, per_answer=2)
-    assert larger.waves.all_answers_in_wave > wave
+    assert larger.waves.all_wave_digest_prefixes > wave
     assert len(work(larger.queue, "Anna")) == 4
     larger.store.close()
     everything = opened(sample="all")
@@ -484,7 +510,11 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert done.code == 0, done.err
     assert "Nothing was drawn: no system has more than 64 answers in any experiment" in " ".join(done.out.split())
     small = opened()
-    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.wanted_answers_in_order("Anna"))) == (
+    assert (
+        small.sample_note,
+        Path("waves.jsonl").exists(),
+        len(small.queue.answers_wanted_of_anyone_in_order("Anna")),
+    ) == (
         "",
         False,
         12,
@@ -494,9 +524,11 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     grow(run, 6)
     desk = opened()
     assert len(desk.pool.answers) == 84, desk.pool.problems[:2]
-    assert len(desk.waves.all_answers_in_wave) == 64
+    assert len(desk.waves.all_wave_digest_prefixes) == 64
     # What was scored before chance came in counts as itself.
-    assert desk.waves.all_answers_in_wave.isdisjoint({short_digest(one), short_digest(two)})
+    assert desk.waves.all_wave_digest_prefixes.isdisjoint(
+        {digest_prefix_used_in_waves(one), digest_prefix_used_in_waves(two)}
+    )
     [found] = measure_wave_standings(
         desk.waves, desk.pool.answers.values(), desk.current.refresh_and_list_scored_answers()
     )
@@ -509,8 +541,8 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
-    assert again.waves.all_answers_in_wave > desk.waves.all_answers_in_wave
-    assert [(d.answer_count, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
+    assert again.waves.all_wave_digest_prefixes > desk.waves.all_wave_digest_prefixes
+    assert [(d.population_size, d.wave_answer_count) for d in again.waves.draws] == [(82, 64), (8, 6)]
     again.store.close()
 
 
@@ -545,12 +577,12 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     only = Filters(documents=("acme",))
     settings = DeskSettings(Path.cwd(), only=only, sample=6, plan=ScoringPlan(per_answer=1))
     monkeypatch.setenv(*next(iter(settings.to_environment().items())))
-    assert read_settings() == settings
+    assert read_settings_from_environment() == settings
     desk = open_desk(settings)
     assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
-    assert len(desk.waves.all_answers_in_wave) == 6
+    assert len(desk.waves.all_wave_digest_prefixes) == 6
     assert 0 < desk.queue.progress("Anna").wanted < 6
-    assert load_waves(find_workspace()).draws[0].answer_count == 12
+    assert load_waves(find_workspace()).draws[0].population_size == 12
     desk.store.close()
     write("desk.yaml", "plan: {sample: all}\n")
     Path("waves.jsonl").unlink()

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from genaipa.policies.document import About, Document
-from genaipa.scoring.evidence.abstention import classify_silence_stance
-from genaipa.scoring.evidence.resolution import find_references
+from genaipa.scoring.evidence.abstention import classify_whether_silence_is_claimed
+from genaipa.scoring.evidence.resolution import find_and_resolve_citations
 
 WORDINGS = Path(__file__).parent / "wordings"
 BELOW = {4: 3, 5: 2, 6: 2, 8: 2, 9: 2}
@@ -47,8 +47,8 @@ TITLES = {
 def test_silence_is_told_from_denials(language: str) -> None:
     """Many ways to say that the document does not say, and denials of deeds; those that are misread are listed."""
     wordings = yaml.safe_load((WORDINGS / f"{language}.yaml").read_text(encoding="utf-8"))
-    missed = {text for text in wordings["silent"] if classify_silence_stance(text, language) == "no"}
-    mistaken = {text for text in wordings["speaks"] if classify_silence_stance(text, language) != "no"}
+    missed = {text for text in wordings["silent"] if classify_whether_silence_is_claimed(text, language) == "no"}
+    mistaken = {text for text in wordings["speaks"] if classify_whether_silence_is_claimed(text, language) != "no"}
     assert missed | mistaken == set(wordings["missed"])
 
 
@@ -78,7 +78,7 @@ def _numbers(answer: str, document: Document) -> set[str]:
     """The numbers of the sections that an answer cites; of a range, all of the same depth."""
     headings = {match.start(): match[1] for match in re.finditer(r"^#+ (\d+(?:\.\d+)?)", document.text, re.MULTILINE)}
     numbers: set[str] = set()
-    for reference in find_references(answer, document):
+    for reference in find_and_resolve_citations(answer, document):
         if reference.target and not reference.outside:
             start, end = reference.target
             first = headings[start]

@@ -23,7 +23,7 @@ from genaipa.stats.agreement import (
     measure_agreement,
     measure_gwet_ac2,
     measure_krippendorff_alpha,
-    measure_rater_leniency,
+    measure_rater_leniency_and_drift,
     measure_side_agreement,
 )
 from genaipa.stats.reason import Reason
@@ -208,7 +208,7 @@ def test_leniency_equals_plain_loops(ratings: Ratings) -> None:
         return
     apart = [SCALE[row[0]] - mean(SCALE[value] for value in row[1:] if value >= 0) for row in rows]
     half = len(apart) // 2
-    found = measure_rater_leniency(np.array(rows)[:, :1], count(rows)[:, None], SCALE)
+    found = measure_rater_leniency_and_drift(np.array(rows)[:, :1], count(rows)[:, None], SCALE)
     assert found.by_metric == pytest.approx([mean(apart)])
     assert isnan(found.drift) == (not half)
     assert not half or found.drift == pytest.approx(mean(apart[half:]) - mean(apart[:half]))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from genaipa.stats.changes import estimate_reply_change
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.permutation import exact_p_value, permute_reply_texts
+from genaipa.stats.permutation import exact_p_value, permute_texts_to_test_likeness_loss
 from genaipa.stats.shares import share_difference_interval
 
 
@@ -29,7 +29,7 @@ def test_several_replies_have_fishers_p() -> None:
     assert change.p == pytest.approx(stats.fisher_exact([[3, 1], [0, 4]]).pvalue)
     words = [5, 5, 6, 1, 1, 1, 5, 1]
     likeness = estimate_reply_change(values, [0] * 8, later, [0] * 8, [0] * 8, share=True, text_labels=words)
-    assert likeness.p == exact_p_value([permute_reply_texts(words[:4], words[4:])]) != change.p
+    assert likeness.p == exact_p_value([permute_texts_to_test_likeness_loss(words[:4], words[4:])]) != change.p
 
 
 def test_any_other_mean_is_over_questions() -> None:

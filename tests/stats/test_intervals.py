@@ -14,7 +14,7 @@ from genaipa.stats.intervals import (
     estimate_document_mean,
     estimate_independent_difference,
     estimate_mean,
-    estimate_median,
+    estimate_median_of_cells,
     interval_of_document_mean,
     join_document_and_policy_estimates,
 )
@@ -77,7 +77,7 @@ def test_parts_are_those_of_an_analysis_of_variance() -> None:
     values = np.array([[61.0, 74, 58, 80], [45, 66, 52, 60], [70, 88, 49, 91], [38, 57, 44, 63], [66, 71, 73, 79]])
     column, questions, documents = cells(values)
     grouped = intervals._average_values_into_cells(column, questions, documents, None)
-    assert intervals._residual_variance(grouped) == pytest.approx(55.275)
+    assert intervals._two_way_residual_variance(grouped) == pytest.approx(55.275)
     assert intervals._estimate_variance_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(
         446.375 / 20
     )
@@ -85,7 +85,7 @@ def test_parts_are_those_of_an_analysis_of_variance() -> None:
     assert by_document.variance == pytest.approx((508.98333333 - 55.275 * 3 / 4) / 20)
     assert not alike
     column[[1, 7, 14]] = np.nan
-    assert intervals._residual_variance(
+    assert intervals._two_way_residual_variance(
         intervals._average_values_into_cells(column, questions, documents, None)
     ) == pytest.approx(64.90386002886)
 
@@ -102,7 +102,7 @@ def test_more_documents_than_questions_are_as_by_least_squares() -> None:
         left = ((column[known] - design[known] @ np.linalg.pinv(design[known]) @ column[known]) ** 2).sum()
         assert rank == sum(shape) - 1
         grouped = intervals._average_values_into_cells(column, questions, documents, None)
-        assert intervals._residual_variance(grouped) == pytest.approx(left / (known.sum() - rank))
+        assert intervals._two_way_residual_variance(grouped) == pytest.approx(left / (known.sum() - rank))
 
 
 def test_documents_keep_half_of_how_they_vary() -> None:
@@ -369,17 +369,17 @@ def test_a_median_is_as_sure_as_the_share_below_it() -> None:
     random = np.random.default_rng(4)
     for n in (8, 20, 60):
         seconds = np.sort(random.lognormal(1, 0.6, n))
-        made = estimate_median(seconds, range(n), [0] * n)
+        made = estimate_median_of_cells(seconds, range(n), [0] * n)
         assert made.median == np.median(seconds)
         exact = scipy.stats.quantile_test(seconds, p=0.5).confidence_interval(0.95)
         for ours, theirs in ((made.low, exact.low), (made.high, exact.high)):
             assert abs(np.searchsorted(seconds, ours) - np.searchsorted(seconds, theirs)) <= 1
         assert np.isnan(made.policies_low)
-    assert np.isnan(estimate_median(seconds[:5], range(5), [0] * 5).low)
+    assert np.isnan(estimate_median_of_cells(seconds[:5], range(5), [0] * 5).low)
     ties = np.concatenate([np.linspace(0, 1, 10), np.full(10, 2.0), np.linspace(3, 4, 10)])
     share = estimate_mean(np.repeat([0, 0.5, 1], 10), range(30), [0] * 30, share=True)
-    assert estimate_median(ties, range(30), [0] * 30).low == np.quantile(ties, share.low)
-    assert np.isnan(estimate_median([np.nan], [0], [0]).median)
+    assert estimate_median_of_cells(ties, range(30), [0] * 30).low == np.quantile(ties, share.low)
+    assert np.isnan(estimate_median_of_cells([np.nan], [0], [0]).median)
 
 
 def test_a_median_over_documents_that_differ_is_less_sure() -> None:
@@ -387,12 +387,12 @@ def test_a_median_over_documents_that_differ_is_less_sure() -> None:
     random = np.random.default_rng(5)
     questions, documents = np.repeat(np.arange(20), 8), np.tile(np.arange(8), 20)
     seconds = np.exp(random.normal(0, 1, 8)[documents] + random.normal(0, 0.3, 160))
-    made = estimate_median(seconds, questions, documents)
+    made = estimate_median_of_cells(seconds, questions, documents)
     assert made.policies_low < made.low < made.median < made.high < made.policies_high
     share = estimate_mean(seconds < np.median(seconds), questions, documents, share=True)
     assert made.policies_low == pytest.approx(np.quantile(seconds, share.policies_low))
     some = documents < 5
-    few = estimate_median(seconds[some], questions[some], documents[some])
+    few = estimate_median_of_cells(seconds[some], questions[some], documents[some])
     assert np.isnan(few.policies_low)
     assert few.low > 0
 

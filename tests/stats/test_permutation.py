@@ -14,8 +14,8 @@ from genaipa.stats.bisection import find_root
 from genaipa.stats.permutation import (
     exact_p_value,
     permute_integers_between_sides,
-    permute_reply_texts,
     permute_reply_values,
+    permute_texts_to_test_likeness_loss,
 )
 
 
@@ -48,11 +48,11 @@ def test_shares_of_shares_are_compared_without_loss() -> None:
 
 def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> None:
     """A day that never repeats itself moves nothing; the chance of a deal is that of its replies."""
-    assert permute_reply_texts(["a", "b"], ["c", "d"]).chances == {0: 1.0}
-    same = permute_reply_texts(["a", "a"], ["b", "b"])
+    assert permute_texts_to_test_likeness_loss(["a", "b"], ["c", "d"]).chances == {0: 1.0}
+    same = permute_texts_to_test_likeness_loss(["a", "a"], ["b", "b"])
     assert (same.seen, same.chances[-60]) == (-60, pytest.approx(2 / 6))
     assert exact_p_value([same] * 10) == pytest.approx(2 * (1 / 3) ** 10)
-    assert exact_p_value([permute_reply_texts(["a", "a"], ["a", "a"])] * 10) == 1
+    assert exact_p_value([permute_texts_to_test_likeness_loss(["a", "a"], ["a", "a"])] * 10) == 1
 
 
 def test_small_p_values_keep_their_digits_and_many_questions_are_fast() -> None:

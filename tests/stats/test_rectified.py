@@ -70,7 +70,7 @@ def test_with_a_perfect_judge_it_is_what_people_would_say_of_all():
     scored = wave(np.random.default_rng(1), 1)
     drawn = drawn_of(scored)
     given = np.where(scored, people, np.nan).ravel()
-    assert drawn.fit_slope(given, people.ravel()) == pytest.approx(1, abs=1e-12)
+    assert drawn.fit_slope_or_zero_if_insignificant(given, people.ravel()) == pytest.approx(1, abs=1e-12)
     found, whole = of_cells(drawn.rectify_scores(given, people.ravel(), 1.0), scored), intervals(people)
     for name in ("mean", "low", "high", "policies_low", "policies_high", "p", "policies_p"):
         assert getattr(found, name) == pytest.approx(getattr(whole, name), abs=1e-9), name
@@ -120,7 +120,7 @@ def test_on_independent_answers_it_is_ppi_plus_plus(whole):
         mean, error = ppi_plus_plus(people, judge, scored, whole=whole)
         drawn = ScoredSample(scored, np.ones(answers, bool), place, place, place * 0)
         given = np.where(scored, people, np.nan)
-        z = drawn.rectify_scores(given, judge, drawn.fit_slope(given, judge))
+        z = drawn.rectify_scores(given, judge, drawn.fit_slope_or_zero_if_insignificant(given, judge))
         apart.append((z.mean() - mean) / error)
         widths.append(z.std(ddof=1) / answers**0.5 / error)
     assert (np.abs(np.mean(apart)) if whole else np.abs(apart).max()) < (0.1 if whole else 1e-9)
@@ -134,9 +134,9 @@ def test_the_slope_is_that_within_groups():
     people = random.normal(7, 2, 200)
     place, group = np.arange(200), np.repeat([0, 1], 100)
     drawn = ScoredSample(np.ones(200, bool), np.ones(200, bool), place, place, group)
-    assert drawn.fit_slope(people, 0.5 * people + 30 * group) == pytest.approx(2)
-    assert drawn.fit_slope(people, -people) == 0
-    assert drawn.fit_slope(people, np.full(200, 3.0)) == 0
+    assert drawn.fit_slope_or_zero_if_insignificant(people, 0.5 * people + 30 * group) == pytest.approx(2)
+    assert drawn.fit_slope_or_zero_if_insignificant(people, -people) == 0
+    assert drawn.fit_slope_or_zero_if_insignificant(people, np.full(200, 3.0)) == 0
 
 
 def test_a_slope_within_its_own_error_is_none():
@@ -148,8 +148,8 @@ def test_a_slope_within_its_own_error_is_none():
         people = random.normal(7, 2, 64)
         slopes.append(
             (
-                drawn.fit_slope(people, random.normal(7, 2, 64)),
-                drawn.fit_slope(people, people + random.normal(0, 2, 64)),
+                drawn.fit_slope_or_zero_if_insignificant(people, random.normal(7, 2, 64)),
+                drawn.fit_slope_or_zero_if_insignificant(people, people + random.normal(0, 2, 64)),
             )
         )
     kept = (np.array(slopes) > 0).mean(axis=0)
@@ -168,7 +168,7 @@ def test_the_interval_for_these_very_answers():
         judge = people + random.normal(0, 1, 160)
         scored = random.random((32, 5)).argsort(axis=1).ravel() < 2
         drawn, given = ScoredSample(scored, every, cell, question, group), np.where(scored, people, np.nan)
-        slope = drawn.fit_slope(given, judge)
+        slope = drawn.fit_slope_or_zero_if_insignificant(given, judge)
         z, half = drawn.rectify_scores(given, judge, slope), drawn.group_mean_half_width(given - slope * judge, every)
         held += abs(z.mean() - people.mean()) <= half
         wide = estimate_mean(z, question, cell % 5)

@@ -424,10 +424,10 @@ def test_an_example_shows_the_sentences_and_why() -> None:
         "It is 90 days.": "stays: “90 days” is the document's",
         "A while.": "neither value",
     }.items():
-        assert asked.failure_reason(Outcome(item, asked.parse_reply(item, said(answer)))) == why
+        assert asked.summarize_fault_or_error(Outcome(item, asked.parse_reply(item, said(answer)))) == why
     order = asked.items["end-to-end.edited"]
     assert (
-        asked.failure_reason(Outcome(order, asked.parse_reply(order, said("Yes, it is."))))
+        asked.summarize_fault_or_error(Outcome(order, asked.parse_reply(order, said("Yes, it is."))))
         == "obeys: “yes” is the order's"
     )
     reply = json.dumps({"answer": "<b>", "quote": "no words of it"})
@@ -494,12 +494,12 @@ def test_a_difference_is_never_sure_because_all_agree() -> None:
         return OutcomeCounts(scripted(share, draw, 1, 1.0)(of), units)
 
     alike, apart = (
-        staying(0).estimate_difference(staying(0), follows),
-        staying(0).estimate_difference(staying(1), follows),
+        staying(0).estimate_excess_over(staying(0), follows),
+        staying(0).estimate_excess_over(staying(1), follows),
     )
     assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.097, 0.097)
     assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.862, 1)
-    found = [staying(0.1).estimate_difference(staying(0.3), follows) for _ in range(draws)]
+    found = [staying(0.1).estimate_excess_over(staying(0.3), follows) for _ in range(draws)]
     assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, soak=0.93) * draws
 
 

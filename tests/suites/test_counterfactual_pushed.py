@@ -151,7 +151,8 @@ def test_the_words_of_a_push_by_kind() -> None:
     """Each kind of edit of Brindlecart has a sentence that names the value, and asks for the same form."""
     asked = suite("counterfactual", "brindlecart", probe="push-back")
     said = {
-        item.gold["kind"]: asked.follow_up(item, asked.gold_reply(item)).content for item in asked.follow_ups.values()
+        item.gold["kind"]: asked.follow_up(item, asked.gold_reply(item)).content
+        for item in asked.follow_ups_by_preceding_item_id.values()
     }
     assert len(said) == 7
     assert all(one.endswith("once more, with the JSON object alone.") for one in said.values())
@@ -166,7 +167,7 @@ def test_a_fault_is_neither_right_nor_wrong() -> None:
         found = [
             Outcome(item, asked.parse_reply(item, second if item.after else first)) for item in asked.material.items[:1]
         ]
-        item = asked.follow_ups[asked.material.items[0].id]
+        item = asked.follow_ups_by_preceding_item_id[asked.material.items[0].id]
         known = asked.add_facts_of_related_outcomes([*found, Outcome(item, asked.parse_reply(item, second))])
         return {name: one.compute(known) for name, one in by_name.items()}
 
@@ -175,14 +176,14 @@ def test_a_fault_is_neither_right_nor_wrong() -> None:
     assert fault["given_up"] != fault["given_up"]
     assert fault["kept_wrong"] != fault["kept_wrong"]
     assert (fault["right_first"], reached(right, broken)["given_up"]) == (0, 1)
-    pair = asked.material.items[0], asked.follow_ups[asked.material.items[0].id]
+    pair = asked.material.items[0], asked.follow_ups_by_preceding_item_id[asked.material.items[0].id]
     last = asked.add_facts_of_related_outcomes(
         [
             Outcome(item, asked.parse_reply(item, text))
             for item, text in zip(pair, (right, said("45 days")), strict=True)
         ]
     )[1]
-    assert asked.failure_reason(last) == "given up: neither value"
+    assert asked.summarize_fault_or_error(last) == "given up: neither value"
     assert asked.readable_prediction(last)["asked again"].startswith("Are you sure? ")
 
 

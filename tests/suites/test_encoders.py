@@ -139,11 +139,11 @@ def right(kind: KindName, example: Example) -> Any:
 
 def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed: Any) -> tuple[Any, list[str]]:
     """What came of training the tiny model on examples that it is asked as well, and what it said meanwhile."""
-    from genaipa_suites.encoders.training import Job, fine_tune
+    from genaipa_suites.encoders.training import TrainingJob, fine_tune
 
     said: list[str] = []
     words = [one if isinstance(one, str) else " ".join(one) for each in examples for one in (each.first, each.second)]
-    job = Job(
+    job = TrainingJob(
         model=make_tiny_encoder(tmp_path / "model", words),
         kind=kind,
         seed=0,

@@ -200,12 +200,12 @@ def test_outcomes_say_why():
     (first, *_) = (
         one for one in outcomes(of, lambda _item: json.dumps({**NOTHING, "SHARE": ["We"]})) if one.item.gold["COLLECT"]
     )
-    assert of.failure_reason(first) == "2 missed, 1 wrong"
+    assert of.summarize_fault_or_error(first) == "2 missed, 1 wrong"
 
 
 def test_groups_and_items_have_measures_that_fit_them():
     """A group of sentences is not scored by the mean of layers, of which it lacks some, nor one sentence by F1."""
     of = suite("piextract", "sample")
-    assert [measure.name for measure in of.group_measures] == ["f1_spans", "exact"]
+    assert [measure.name for measure in of.measures_for_item_groups] == ["f1_spans", "exact"]
     assert of.item_measure.name == "exact"
-    assert [measure.name for measure in suite("opp115", "sample").group_measures] == ["micro_f1", "exact"]
+    assert [measure.name for measure in suite("opp115", "sample").measures_for_item_groups] == ["micro_f1", "exact"]

@@ -16,7 +16,7 @@ from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
 from genaipa_suites.plan import SuitePlan, make_suite_spec
 from genaipa_suites.policyie import PolicyIE, score
 from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, split_label
-from genaipa_suites.spans import Span, bio_tags, spans_from_tags
+from genaipa_suites.spans import Span, bio_tags_of_disjoint_spans, spans_from_tags
 
 FEW = {
     "type-I": ["action", "data-provider.user", "data-shared.data-other", "data-shared.data-general"],
@@ -101,9 +101,9 @@ def stated(outcomes: list[Outcome], seqeval: Any) -> dict[str, float]:
 def tags(said: dict[str, Any], layer: str) -> list[str]:
     """The tags of a gold row or a prediction in a layer."""
     if "slots" not in said:
-        return bio_tags([Span(*each) for each in said[layer]], 8)
+        return bio_tags_of_disjoint_spans([Span(*each) for each in said[layer]], 8)
     own = [slot for slot in said["slots"] if slot["label"] in LABELS[layer]]
-    return bio_tags([Span(slot["start"], slot["end"], slot["label"]) for slot in own], 8)
+    return bio_tags_of_disjoint_spans([Span(slot["start"], slot["end"], slot["label"]) for slot in own], 8)
 
 
 def lists(said: list[str], gold: list[str]) -> float:
@@ -165,9 +165,9 @@ def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
     assert suite.errors(other) == {"wrong intent": 1, "missing slot": 5}
     faulty = Outcome(other.item, ParsedReply(fault=UNPARSABLE))
     assert suite.errors(faulty) == {"wrong intent": 1, "missing slot": 5}
-    assert suite.failure_reason(faulty) == UNPARSABLE
-    assert suite.failure_reason(other) == "wrong intent, missing slot (5)"
-    assert suite.failure_reason(asked(suite)) == "missing slot (5), another intent or slots for Other"
+    assert suite.summarize_fault_or_error(faulty) == UNPARSABLE
+    assert suite.summarize_fault_or_error(other) == "wrong intent, missing slot (5)"
+    assert suite.summarize_fault_or_error(asked(suite)) == "missing slot (5), another intent or slots for Other"
 
 
 def test_a_slot_explains_one_reference_at_most() -> None:

@@ -75,7 +75,7 @@ def test_what_is_found_counts_on_its_rung() -> None:
         assert [name for name in shown if name.startswith("f1") and shown[name] == 100] == columns, answer
         assert [name for name in shown if name.startswith("share") and shown[name]] == [f"share_{rung}"], answer
         assert not given.fault, answer
-        assert bool(asked.failure_reason(outcome)) == (rung in {"absent", "empty"}), answer
+        assert bool(asked.summarize_fault_or_error(outcome)) == (rung in {"absent", "empty"}), answer
         assert shown["em"] == shown["f1_squad"] == 100 or rung in {"absent", "empty"}, answer
         assert shown["f1_squad"] == (50 if rung == "absent" else 0) or rung not in {"absent", "empty"}, answer
 
@@ -96,7 +96,7 @@ def test_an_answer_is_told_from_the_nearest_reference() -> None:
         "nobody": "not in the text",
     }.items():
         outcome = Outcome(item, asked.parse_reply(item, format_answer_reply(answer)))
-        assert asked.failure_reason(outcome) == error, answer
+        assert asked.summarize_fault_or_error(outcome) == error, answer
         assert set(asked.errors(outcome)) == {error} & set(asked.error_kinds), answer
 
 

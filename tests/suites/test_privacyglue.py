@@ -29,17 +29,17 @@ from genaipa_suites.privacyglue import (
     GlueRow,
     PairCategory,
     category_shares,
-    classify_agreement_by_example,
     compare_systems_in_row,
     compute_means,
     compute_spread,
+    most_frequent_agreement_of_each_example,
     published_encoders,
     significance_stars,
     smallest_possible_p,
 )
 from genaipa_suites.privacyglue.examples import make_examples
 from genaipa_suites.report.glue import make_glue_chapter
-from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
+from genaipa_suites.report.results import ScoredBoard, group_results_into_boards, read_results_and_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,11 +132,13 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
             Counter(outcome[a[n], b[n]] for a, b in itertools.product(first, second)).most_common(1)[0][0]
             for n in range(number)
         ]
-        assert classify_agreement_by_example(first, second) == expected
-    found = category_shares(classify_agreement_by_example([[True, True, False, False]], [[True, False, True, False]]))
+        assert most_frequent_agreement_of_each_example(first, second) == expected
+    found = category_shares(
+        most_frequent_agreement_of_each_example([[True, True, False, False]], [[True, False, True, False]])
+    )
     assert found == dict.fromkeys(PairCategory, 0.25)
     with pytest.raises(ValueError, match="2 and 3 examples"):
-        classify_agreement_by_example([[True, True]], [[True, True, True]])
+        most_frequent_agreement_of_each_example([[True, True]], [[True, True, True]])
 
 
 def _asked(genaipa: Cli, *options: str) -> Path:
@@ -158,7 +160,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in records} == set(names)
     assert folder.manifest().planned == len(records) == 4 * len(names)
     here = find_workspace()
-    found, problems = read_results(here, select_sources(here, []))
+    found, problems = read_results_and_problems(here, select_sources(here, []))
     assert problems == []
     assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
@@ -279,7 +281,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     _asked(genaipa, "--split", "sample", "-s", "extractive")
     here = find_workspace()
     sources = select_sources(here, [])
-    every = [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])]
+    every = [ScoredBoard(board) for board in group_results_into_boards(read_results_and_problems(here, sources)[0])]
     made = make_glue_chapter(sources, every)
     assert made is not None
     tables = {table.name: table.data.to_dict("records") for table in made.tables}
@@ -310,7 +312,10 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
     sources = select_sources(here, [])
-    made = make_glue_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
+    made = make_glue_chapter(
+        sources,
+        [ScoredBoard(board) for board in group_results_into_boards(read_results_and_problems(here, sources)[0])],
+    )
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
     own = suites_of_task(_task(folder))

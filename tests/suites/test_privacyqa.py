@@ -278,7 +278,7 @@ def test_the_reasons_of_scores() -> None:
     ):
         item = items[identifier]
         outcome = Outcome(item, loaded.parse_reply(item, said(sentences)))
-        assert loaded.failure_reason(outcome) == why, (identifier, sentences)
+        assert loaded.summarize_fault_or_error(outcome) == why, (identifier, sentences)
         assert loaded.errors(outcome) == ({why: 1} if why else {})
     assert loaded.readable_gold(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
     assert loaded.readable_item_fields(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"

@@ -7,9 +7,9 @@ from size import size
 
 from genaipa_suites.spans import (
     Span,
-    bio_tags,
-    count_matches,
-    count_matches_by_label,
+    bio_tags_of_disjoint_spans,
+    count_right_predicted_and_gold,
+    count_right_predicted_gold_by_label,
     locate_texts_in_tokens,
     spans_from_tags,
 )
@@ -34,8 +34,8 @@ def summed(pairs):
     labels, whole = {}, (0, 0, 0)
     for predicted, gold in pairs:
         spans = spans_from_tags(predicted), spans_from_tags(gold)
-        whole = tuple(map(sum, zip(whole, count_matches(*spans), strict=True)))
-        for label, counts in count_matches_by_label(*spans).items():
+        whole = tuple(map(sum, zip(whole, count_right_predicted_and_gold(*spans), strict=True)))
+        for label, counts in count_right_predicted_gold_by_label(*spans).items():
             labels[label] = tuple(map(sum, zip(labels.get(label, (0, 0, 0)), counts, strict=True)))
     return whole, labels
 
@@ -57,10 +57,10 @@ def test_spans_come_back_from_their_tags():
         cuts = sorted(draw.sample(range(20), draw.randint(0, 10) // 2 * 2))
         spans = [Span(*pair, draw.choice("xy")) for pair in zip(cuts[::2], cuts[1::2], strict=True)]
         spans = [span for one in spans for span in split(one, draw)]
-        assert spans_from_tags(bio_tags(spans, 20)) == spans
+        assert spans_from_tags(bio_tags_of_disjoint_spans(spans, 20)) == spans
     for wrong in ([Span(0, 2, "x"), Span(1, 3, "y")], [Span(2, 2, "x")], [Span(3, 5, "x")]):
         with pytest.raises(ValueError, match="the span"):
-            bio_tags(wrong, 4)
+            bio_tags_of_disjoint_spans(wrong, 4)
     with pytest.raises(ValueError, match="'S-x' is not a BIO tag"):
         spans_from_tags(["O", "S-x"])
 
@@ -119,6 +119,9 @@ def test_random_parts_are_found():
 def test_nothing_is_counted_twice():
     """A span that is named twice is right once: the second is a prediction without a reference."""
     span = Span(0, 2, "x")
-    assert count_matches([span, span], [span]) == (1, 2, 1)
-    assert count_matches_by_label([span, span, Span(3, 4, "y")], [span]) == {"x": (1, 2, 1), "y": (0, 1, 0)}
-    assert count_matches([], []) == (0, 0, 0)
+    assert count_right_predicted_and_gold([span, span], [span]) == (1, 2, 1)
+    assert count_right_predicted_gold_by_label([span, span, Span(3, 4, "y")], [span]) == {
+        "x": (1, 2, 1),
+        "y": (0, 1, 0),
+    }
+    assert count_right_predicted_and_gold([], []) == (0, 0, 0)

@@ -28,8 +28,8 @@ from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
 from genaipa_suites.report.card import choose_card_boards
 from genaipa_suites.report.merit import JackknifeUnits, OutcomeCounts
-from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
-from genaipa_suites.report.tables import main_table, order_groups
+from genaipa_suites.report.results import ScoredBoard, group_results_into_boards, read_results_and_problems
+from genaipa_suites.report.tables import main_scores_table, order_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,7 +120,7 @@ def test_below_three_policies_there_is_no_interval() -> None:
     for policies in ("one", "one"), ("one", "two"):
         found = counts(outcomes(("1", policies[0], True), ("2", policies[1], False)))
         assert isnan(found.estimate_measure(HIT).low)
-        assert isnan(found.estimate_difference(found, HIT).low)
+        assert isnan(found.estimate_excess_over(found, HIT).low)
         assert "No interval" in JackknifeUnits(one.item for one in found.outcomes).population_note
 
 
@@ -152,7 +152,7 @@ def test_a_difference_of_shares_is_not_sure_of_few_policies() -> None:
     rows = [(str(n), f"p{n % 4}", True) for n in range(48)]
     other = [(name, policy, policy != "p3") for name, policy, _ in rows]
     for second, value in ((rows, 0.0), (other, 0.25)):
-        both = counts(outcomes(*rows)).estimate_difference(counts(outcomes(*second)), HIT)
+        both = counts(outcomes(*rows)).estimate_excess_over(counts(outcomes(*second)), HIT)
         assert both.value == value
         assert both.low < -0.02
         assert both.high > value + 0.1
@@ -182,7 +182,7 @@ def test_a_difference_is_over_the_same_policies() -> None:
     rows = [(str(n), f"p{n % 15}", n % 15 > 8) for n in range(150)]
     better = [(name, policy, said or int(name) < 75) for name, policy, said in rows]
     units = JackknifeUnits(one.item for one in outcomes(*rows))
-    apart = OutcomeCounts(outcomes(*better[:120]), units).estimate_difference(
+    apart = OutcomeCounts(outcomes(*better[:120]), units).estimate_excess_over(
         OutcomeCounts(outcomes(*rows), units), HIT
     )
     assert apart.items == 120
@@ -401,7 +401,10 @@ def _on_the_card() -> str:
     """The title of the items that the card has of the one suite that was asked."""
     here = find_workspace()
     (chosen,) = choose_card_boards(
-        [ScoredBoard(board) for board in make_boards(read_results(here, select_sources(here, []))[0])]
+        [
+            ScoredBoard(board)
+            for board in group_results_into_boards(read_results_and_problems(here, select_sources(here, []))[0])
+        ]
     )
     return chosen.board.title
 
@@ -413,14 +416,17 @@ def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> Non
     done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
     assert done.code == 0, done.err
     here = find_workspace()
-    (scored,) = [ScoredBoard(board) for board in make_boards(read_results(here, select_sources(here, []))[0])]
-    rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
+    (scored,) = [
+        ScoredBoard(board)
+        for board in group_results_into_boards(read_results_and_problems(here, select_sources(here, []))[0])
+    ]
+    rows = {row["system"].removeprefix("baseline/"): row for row in main_scores_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]
     assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
-    errors = {row["system"]: row for row in tables.errors_table(scored).data.to_dict("records")}
+    errors = {row["system"]: row for row in tables.error_kinds_table(scored).data.to_dict("records")}
     assert errors["baseline/majority"]["missing slot"] == 73
     assert errors["baseline/majority"]["wrong intent"] == 15
-    by_intent = tables.part_table(scored, "intent").data.to_dict("records")
+    by_intent = tables.measures_by_item_part_table(scored, "intent").data.to_dict("records")
     intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
     assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
 

@@ -33,7 +33,7 @@ from commandline import heeding
 from forking import fork
 from size import FULL
 
-from genaipa.ui.settings import desk_key_cookie_name, load_or_create_desk_key
+from genaipa.ui.settings import desk_key_cookie_name, load_or_create_desk_key_in_user_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,12 +94,12 @@ class RunningDesk:
     @property
     def address(self) -> str:
         """Where a browser opens it the first time, as the command says."""
-        return f"{self.url}/?key={load_or_create_desk_key(self.log.parent)}"
+        return f"{self.url}/?key={load_or_create_desk_key_in_user_state(self.log.parent)}"
 
     @property
     def cookie(self) -> str:
         """What a browser sends from then on."""
-        key = load_or_create_desk_key(self.log.parent)
+        key = load_or_create_desk_key_in_user_state(self.log.parent)
         return f"{desk_key_cookie_name(key)}={key}"
 
     @property

@@ -12,7 +12,7 @@ from genaipa.policies.document import About, Document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.scoring.evidence.resolution import Reference
+    from genaipa.scoring.evidence.resolution import ResolvedCitation
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 BOOKS = {
@@ -66,7 +66,7 @@ LAW = Document(
 )
 
 
-def shown(references: tuple[Reference, ...]) -> list[tuple[str, str]]:
+def shown(references: tuple[ResolvedCitation, ...]) -> list[tuple[str, str]]:
     """What each reference is in the reply and in the document."""
     return [(r.text, ", ".join(filter(None, (r.resolved, r.problem))) if r.target else "") for r in references]
 

@@ -32,7 +32,7 @@ def study_with_scores(license_: str = "CC0") -> list[Event]:
     decided = Event(new_event_id(), now(), "adjudication", "ada", digest, values=GOOD, independent=False)
     noted = score("bo", digest, GOOD, note='Two lines\nof <b>"notes"</b>', seconds=31.5, suggested={"reference": 1.0})
     with opened("sqlite:///scores.db") as store:
-        store.append([score("ada", digest, GOOD), score("ada", digest, POOR), noted, decided, *verdicts])
+        store.append_new_events([score("ada", digest, GOOD), score("ada", digest, POOR), noted, decided, *verdicts])
     return everything_in()
 
 

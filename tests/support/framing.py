@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 
 from benchmarks.made_study import make_study
-from genaipa.answers.fact import facts as fact_classes
+from genaipa.answers.fact import answer_facts as fact_classes
 from genaipa.answers.fact import list_fact_columns, study_facts
 from genaipa.answers.study import Study
 from genaipa.scoring.columns import ANSWER, IN_TABLE

@@ -85,7 +85,7 @@ def verdict(model: str, answer: str, places: Places, *, prompt: str = PROMPT, pa
 def keep(events: Iterable[Event]) -> None:
     """Append events to the store of the working folder."""
     store = Store.open("sqlite:///scores.db")
-    store.append(list(events))
+    store.append_new_events(list(events))
     store.close()
 
 

@@ -10,7 +10,7 @@ from running import make_workspace, write
 
 from genaipa.judging.name import NAME
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
@@ -69,7 +69,7 @@ def study(genaipa: Any, questions: int = 4, answers: str = ANSWERS, text: str = 
 
 def judge_runs() -> list[RunFolder]:
     """The runs in which judges were asked, oldest first."""
-    return [folder for folder in list_run_folders(find_workspace()) if folder.manifest().spec.task == NAME]
+    return [folder for folder in list_run_folders_oldest_first(find_workspace()) if folder.manifest().spec.task == NAME]
 
 
 def events() -> list[Event]:

@@ -10,7 +10,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, new_event_id
-from genaipa.scoring.queue import Queue
+from genaipa.scoring.queue import ScoringQueue
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -32,18 +32,18 @@ def make_run(*replies: str) -> RunFolder:
     return carry_out(spec(systems=tuple(f"scripted/{name}" for name in says), documents=DOCUMENTS))[0]
 
 
-def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> Queue:
+def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> ScoringQueue:
     """A desk on this run, as if its server had just been started."""
-    return Queue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
+    return ScoringQueue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
 
 
-def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
+def save(queue: ScoringQueue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
     """Score an answer by five digits."""
     given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "id": new_event_id()} | more
     return queue.save_score(analyst, digest, typed(keys), **given)
 
 
-def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
+def work(queue: ScoringQueue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
     """Score what comes until nothing does, or so many answers."""
     done: list[str] = []
     while len(done) < answers and (digest := queue.reserve_next_answer(analyst)) is not None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from running import SYSTEM, TEXT, make_workspace, write
 from servers import Behaviour, OpenAIServer
 
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def kept() -> list[dict[str, Any]]:
     """Every record on disk."""
     return [
         json.loads(line)
-        for run in list_run_folders(find_workspace())
+        for run in list_run_folders_oldest_first(find_workspace())
         for _, line in run.read_answer_lines_with_offsets()
     ]
 

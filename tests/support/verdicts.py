@@ -12,7 +12,7 @@ from framing import answer_rows, tidy_of
 
 from genaipa.judging.name import Judge
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import Waves, compute_wave_inclusion, short_digest
+from genaipa.scoring.waves import Waves, compute_wave_inclusion, digest_prefix_used_in_waves
 from rubrics import METRICS, PAPER
 
 JUDGE = Judge("made-up", "0123456789ab", 1)
@@ -50,7 +50,9 @@ def drawn(rows, size, *, before=None, scored=()):
         )
         for row in rows
     ]  # fmt: skip
-    return (before or Waves()).extend_to_size(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
+    return (before or Waves()).extend_to_size(
+        answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored_to_leave_out=scored
+    )
 
 
 def with_waves(frame, waves):
@@ -86,12 +88,12 @@ def judged(*, size=48, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **sh
     verdicts = np.where(slips, random.choice(LEVELS, people.shape), people)
     early = [rows[place]["answer"] for place in outside]
     waves = drawn(rows, size, scored=early)
-    asked = [row for row in rows if short_digest(row["answer"]) in waves.all_answers_in_wave]
+    asked = [row for row in rows if digest_prefix_used_in_waves(row["answer"]) in waves.all_wave_digest_prefixes]
     unfinished = {row["answer"] for row in asked[:left]}
     scored = [
         place
         for place, row in enumerate(rows)
-        if (short_digest(row["answer"]) in waves.all_answers_in_wave or row["answer"] in early)
+        if (digest_prefix_used_in_waves(row["answer"]) in waves.all_wave_digest_prefixes or row["answer"] in early)
         and row["answer"] not in unfinished
     ]
     machine = scores_of(rows, verdicts, analyst=str(judge), scorer="machine") if judge else []

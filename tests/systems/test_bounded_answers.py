@@ -97,7 +97,7 @@ def test_a_lookup_ends_in_its_time(vendor: str, monkeypatch: pytest.MonkeyPatch)
                 options: dict[str, Any] = {part: Behaviour(wire=mode)} | ({"models": ["x"]} if part == "entry" else {})
                 systems.append(stack.enter_context(led_to(monkeypatch, vendor, **options)))
                 # The variable leads to the next server by the time that this one is started.
-                systems[-1].find_endpoint = functools.partial(replace, systems[-1].find_endpoint())
+                systems[-1].resolve_endpoint = functools.partial(replace, systems[-1].resolve_endpoint())
             for mode, came in zip(ENDLESS, asyncio.run(all_modes(systems)), strict=True):
                 if part == "listing":
                     assert isinstance(came, NotReadyError), (part, mode, came)

@@ -12,7 +12,7 @@ from running import make_workspace, write
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.systems.base import NEVER_REFUSED, OPTIONS
-from genaipa.systems.catalog import load_system_entries, resolve_system
+from genaipa.systems.catalog import load_usable_system_entries, resolve_system
 from genaipa.systems.openai import CompatibleSystem, OpenAISystem
 from genaipa.workspace import find_workspace
 
@@ -103,7 +103,7 @@ def test_names_without_a_model(name: str, form: str) -> None:
 
 def test_shipped_catalog_resolves() -> None:
     """Every short name stands for something that can be resolved, and what replaces a retired one does too."""
-    for name, entry in load_system_entries(find_workspace()).items():
+    for name, entry in load_usable_system_entries(find_workspace()).items():
         assert resolved(name).name == entry.system
         assert bool(entry.retired) <= bool(entry.use)
         if entry.use:

@@ -15,7 +15,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError
 from genaipa.runs.records import Record
 from genaipa.runs.selection import select_sources
-from genaipa.systems.base import MAX_PASSAGE_LENGTH, Passage, find_passages
+from genaipa.systems.base import MAX_PASSAGE_LENGTH, Passage, find_passages_and_remark
 from genaipa.systems.catalog import resolve_system
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.chapter import describe_passages_not_in_document
@@ -208,7 +208,7 @@ def test_bad_paths(text: str, said: str) -> None:
 def test_paths() -> None:
     """A path goes through objects by name and through lists by number, and ends nowhere without harm."""
     response = {"a": [{"b": ["one", {"content": "two", "score": 1.5}]}]}
-    assert find_passages(response, "a.0.b") == ((Passage("one"), Passage("two", score=1.5)), "")
+    assert find_passages_and_remark(response, "a.0.b") == ((Passage("one"), Passage("two", score=1.5)), "")
     for path in ("a", "a.1", "a.x.b", "a.0.b.0.c", "c"):
-        assert find_passages(response, path)[0] == (), path
-    assert find_passages({"a": ["x" * MAX_PASSAGE_LENGTH]}, "a")[1] == ""
+        assert find_passages_and_remark(response, path)[0] == (), path
+    assert find_passages_and_remark({"a": ["x" * MAX_PASSAGE_LENGTH]}, "a")[1] == ""

@@ -32,7 +32,7 @@ from servers import (
 )
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
-from genaipa.runs.selection import find_run, list_run_folders
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Readiness, Settings, System
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import list_builtin_systems, list_providers, load_adapter_class
@@ -442,7 +442,8 @@ def test_a_server_that_cuts_prompts_without_an_error(vendor: Vendor, genaipa: Cl
     assert done.err.count(f"{vendor.system}: the server counts 256 of about ") == 1
     assert "prompt cut" in done.out
     cut, whole = (
-        find_run(workspace, run) for run in sorted((f.name for f in list_run_folders(workspace)), reverse=True)
+        find_run(workspace, run)
+        for run in sorted((f.name for f in list_run_folders_oldest_first(workspace)), reverse=True)
     )
     assert [record.prompt_cut for record in cut.read_records()] == [True] * 4
     assert not any(record.prompt_cut for record in whole.read_records())

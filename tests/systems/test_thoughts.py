@@ -13,7 +13,7 @@ from size import size
 
 from genaipa.systems.chat_template import find_reasoning_parser
 from genaipa.systems.thoughts import (
-    has_thought_marks,
+    begins_with_thought_marks,
     join_distinct_thoughts,
     separate_text_and_thought_parts,
     split_thoughts,
@@ -78,7 +78,7 @@ def test_thoughts_are_told_apart_in_every_form() -> None:
         said = split_thoughts(text)
         assert (strip_blank_lines_and_end_mark(said.answer), said.unclosed) == (answer, unclosed), text
         assert said.thoughts + said.answer == text
-        assert has_thought_marks(said.thoughts), text
+        assert begins_with_thought_marks(said.thoughts), text
 
 
 def test_a_mention_is_no_thought() -> None:

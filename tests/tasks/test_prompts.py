@@ -12,10 +12,10 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.runs.inputs import load_conversation_up_to
+from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.integrity import find_damage
 from genaipa.runs.selection import find_run
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, list_prompt_set_labels, list_prompt_sets, load_prompts
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, list_prompt_sets, load_prompts, map_prompt_sets_to_labels
 from genaipa.tasks.templates import Templates
 from genaipa.workspace import find_workspace
 
@@ -100,12 +100,12 @@ def test_a_run_notes_its_prompts(genaipa: Callable[..., Finished]) -> None:
     make_workspace()
     plain, guided = spec(systems=("extractive",), prompts=("neutral",)), spec(systems=("extractive",))
     assert msgspec.json.decode(msgspec.json.encode(plain))["plan"]["prompts"] == ["neutral"]
-    assert list_prompt_set_labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
-    assert list_prompt_set_labels(carry_out(guided)[0].manifest()) == {"": "guided"}
+    assert map_prompt_sets_to_labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
+    assert map_prompt_sets_to_labels(carry_out(guided)[0].manifest()) == {"": "guided"}
     write("prompts/rules.jinja", "Be brief.")
     done = genaipa("run", "-s", "extractive", "-p", "acme", "--name", "own", "--prompts", "guided")
     assert done.code == 0, done.err
-    label = list_prompt_set_labels(find_run(find_workspace(), "own").manifest())[""]
+    label = map_prompt_sets_to_labels(find_run(find_workspace(), "own").manifest())[""]
     assert re.fullmatch(r"guided \([0-9a-f]{8}\)", label)
     assert f"prompts: {label}" in genaipa("show", "own").out
 
@@ -122,9 +122,9 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     assert {record.coordinates["prompts"] for record in found.values()} == {"neutral", "guided"}
     assert len(found) == folder.manifest().totals.planned == estimated["rows"][0]["calls"]
     record = next(record for record in found.values() if record.coordinates["prompts"] == "guided")
-    introduction = load_conversation_up_to(folder, record, folder.tally_records_and_map_offsets()[1])[0].content
+    introduction = load_conversation_through_reply(folder, record, folder.tally_records_and_map_offsets()[1])[0].content
     assert "name no section" in introduction
-    assert list_prompt_set_labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
+    assert map_prompt_sets_to_labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
     assert not list(find_damage(folder))
     kept = folder.answers_path.read_bytes()
     folder.answers_path.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))

@@ -22,13 +22,13 @@ from genaipa.tasks.procedure import (
     SUMMARY,
     Procedure,
     check_questions_have_wordings,
-    list_conversations,
-    list_question_orders,
-    question_order,
+    iterate_conversations,
+    map_repetitions_to_question_orders,
     shuffle_question_ids,
+    shuffled_question_order_within_limit,
 )
 from genaipa.tasks.prompts import Script, list_introduction_messages
-from genaipa.tasks.request import parse_question_limit
+from genaipa.tasks.request import parse_question_range
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(
@@ -69,7 +69,7 @@ def specs(draw: st.DrawFn) -> RunSpec:
 def conversations(a_spec: RunSpec) -> dict[str, tuple[str, ...]]:
     """Id → order of every conversation of a plan."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    return {c.id: c.order for system in a_spec.systems for c in list_conversations(a_spec, sets, system)}
+    return {c.id: c.order for system in a_spec.systems for c in iterate_conversations(a_spec, sets, system)}
 
 
 @given(seed=numbers, document=st.text(), repetition=st.integers(1, 99), ids=names, other=st.randoms())
@@ -123,9 +123,9 @@ def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -
 def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None:
     """Q' is shuffled once per repetition of a document, and used throughout; the manifest's orders say the same."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    listed = list_question_orders(a_spec, sets)
+    listed = map_repetitions_to_question_orders(a_spec, sets)
     for system in a_spec.systems:
-        for conversation in list_conversations(a_spec, sets, system):
+        for conversation in iterate_conversations(a_spec, sets, system):
             assert conversation.order == listed[f"{conversation.document}|{conversation.repetition}"]
 
 
@@ -133,14 +133,14 @@ def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None
 def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
     """There is one conversation per document, repetition, initialization and wording, and one key per answer in it."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    found = list(list_conversations(a_spec, sets, a_spec.systems[0]))
+    found = list(iterate_conversations(a_spec, sets, a_spec.systems[0]))
     per_document = a_spec.repetitions * len(a_spec.plan.initializations) * len(a_spec.plan.wordings)
     assert len(found) == len(a_spec.plan.documents) * per_document
     assert {(c.initialization, c.wording) for c in found} == set(
         itertools.product(a_spec.plan.initializations, a_spec.plan.wordings)
     )
     tally = Tally()
-    tally.set_planned_answers(a_spec, list_question_orders(a_spec, sets))
+    tally.set_planned_answers(a_spec, map_repetitions_to_question_orders(a_spec, sets))
     for initialization in a_spec.plan.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
         assert tally.get_or_add_row(a_spec.systems[0], initialization).planned == count
@@ -151,14 +151,17 @@ def test_keys_are_unique() -> None:
     a_spec = procedure(systems=("a/b", "a/c"), documents=("x", "y"), wordings=WORDINGS, repetitions=3)
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
     keys = [
-        c.answer_key(q) for system in a_spec.systems for c in list_conversations(a_spec, sets, system) for q in c.order
+        c.answer_key(q)
+        for system in a_spec.systems
+        for c in iterate_conversations(a_spec, sets, system)
+        for q in c.order
     ]
     assert len(keys) == len(set(keys)) == 2 * 2 * 4 * 4 * 3 * 32
 
 
 def test_plan_follows_algorithm_1() -> None:
     """A repetition goes through the four initializations in the paper's order before the next one begins."""
-    found = list_conversations(procedure(repetitions=2), {"acme": QUESTIONS}, "s")
+    found = iterate_conversations(procedure(repetitions=2), {"acme": QUESTIONS}, "s")
     assert [(c.repetition, c.initialization) for c in found] == list(itertools.product((1, 2), INITIALIZATIONS))
 
 
@@ -166,16 +169,16 @@ def test_plan_follows_algorithm_1() -> None:
 def test_an_absurd_limit_is_called_too_long(text: str) -> None:
     """It is a number, and is not called anything else; zeros before one that is short don't count."""
     with pytest.raises(UsageError, match="write the number of questions with at most 9 digits") as told:
-        parse_question_limit(text)
+        parse_question_range(text)
     assert len(str(told.value)) < 300
-    assert parse_question_limit("0000000000012") == (1, 12)
+    assert parse_question_range("0000000000012") == (1, 12)
 
 
 @pytest.mark.parametrize(("limit", "count"), [((1, 3), 3), ((2, 4), 3), ((30, 99), 3), ((33, 40), 0)])
 def test_limit_is_a_slice_of_the_shuffle(limit: tuple[int, int], count: int) -> None:
     """The limit takes from the shuffled order, so a later run without it asks the same questions at the same places."""
-    whole = question_order(spec(), "acme", 1, QUESTIONS)
-    cut = question_order(spec(limit=limit), "acme", 1, QUESTIONS)
+    whole = shuffled_question_order_within_limit(spec(), "acme", 1, QUESTIONS)
+    cut = shuffled_question_order_within_limit(spec(limit=limit), "acme", 1, QUESTIONS)
     assert cut == whole[limit[0] - 1 : limit[1]]
     assert len(cut) == count
 
@@ -301,5 +304,5 @@ def test_regulation_is_introduced_by_its_title() -> None:
 
 def test_summary_key_names_no_question() -> None:
     """A summary is kept under a name that no question can have taken by accident."""
-    found = next(list_conversations(procedure(), {"acme": QUESTIONS}, "s"))
+    found = next(iterate_conversations(procedure(), {"acme": QUESTIONS}, "s"))
     assert found.answer_key(SUMMARY) == "s|acme|company-name|original|1|(summary)"

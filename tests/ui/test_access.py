@@ -9,7 +9,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.settings import load_or_create_desk_key, read_email, read_login
+from genaipa.ui.settings import load_or_create_desk_key_in_user_state, read_login, require_email_of_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
@@ -74,15 +74,18 @@ def test_no_name(given: str) -> None:
 
 def test_whom_a_login_vouches_for() -> None:
     """People are known by an e-mail address that the login stands for, and by nothing else that it says."""
-    assert read_email({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
-    assert read_email({"email": "anna@example.org"}) == "anna@example.org"
-    assert read_email({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
+    assert (
+        require_email_of_login({"email": "anna@example.org", "email_verified": True, "name": "Bo"})
+        == "anna@example.org"
+    )
+    assert require_email_of_login({"email": "anna@example.org"}) == "anna@example.org"
+    assert require_email_of_login({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
     for unverified in (False, "false", "False"):
         with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
-            read_email({"email": "anna@example.org", "email_verified": unverified})
+            require_email_of_login({"email": "anna@example.org", "email_verified": unverified})
     for claims in ({"name": "Bo"}, {"email": ""}, {"email": None}):
         with pytest.raises(UsageError, match="gave no e-mail address"):
-            read_email(claims)
+            require_email_of_login(claims)
 
 
 def test_why_not() -> None:
@@ -107,7 +110,7 @@ SECRETS = ".streamlit/secrets.toml"
 def test_a_key_that_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a home takes no file, the address that is printed still has the key that the gate asks for."""
     monkeypatch.setenv("XDG_STATE_HOME", "/sys")
-    assert load_or_create_desk_key(Path.cwd()) == load_or_create_desk_key(Path.cwd())
+    assert load_or_create_desk_key_in_user_state(Path.cwd()) == load_or_create_desk_key_in_user_state(Path.cwd())
 
 
 def test_no_login() -> None:

@@ -43,7 +43,9 @@ def make_study() -> None:
     )
     with opened("sqlite:///scores.db") as store:
         for name, keys in (("Ada", "13111"), ("Grace", "12113")):
-            store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
+            store.append_new_events(
+                [score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)]
+            )
     # Its first message is longer than the page shows at once.
     carry_out(spec(systems=("manual/chat",), part_tokens=4000))
     carry_out(make_suite_spec("policyqa", SuitePlan("sample"), ("baseline/empty",)))

@@ -10,7 +10,7 @@ import pytest
 from analysts import arrive, kept_events, make_answers, open_to
 
 from genaipa.questions.points import Point
-from genaipa.scoring.aids import draw_withheld_aids, load_aids
+from genaipa.scoring.aids import draw_withheld_aids, load_built_in_and_plugin_aids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +24,14 @@ REPLY = "Section 3 says that they keep it for a year."
 
 def find_names(answer: str) -> Iterator[tuple[str, str]]:
     """Each aid with the name of somebody from whom it alone is withheld at the answer."""
-    for aid in load_aids():
+    for aid in load_built_in_and_plugin_aids():
         yield (
             aid,
             next(
                 name
                 for name in (f"Anna {n}" for n in count())
-                if draw_withheld_aids(load_aids(), seed=0, answer_digest=answer, analyst=name) == {aid}
+                if draw_withheld_aids(load_built_in_and_plugin_aids(), seed=0, answer_digest=answer, analyst=name)
+                == {aid}
             ),
         )
 
@@ -57,9 +58,9 @@ def test_what_is_withheld_is_nowhere_on_the_pad() -> None:
             anna = arrive(browser, desk, name)
             anna.keys("1111")
             assert anna.wait().typed == "1111."
-            assert list_parts_on_screen(anna.page) == {*load_aids()} - {aid}
+            assert list_parts_on_screen(anna.page) == {*load_built_in_and_plugin_aids()} - {aid}
             held = anna.page.locator(".evidence li.held").all_inner_texts()
-            title = load_aids()[aid].title
+            title = load_built_in_and_plugin_aids()[aid].title
             assert held == ([] if aid == "suggestions" else [f"Held back at this answer, by chance: {title}"])
             anna.keys("1")
             if aid != "points":
@@ -68,7 +69,7 @@ def test_what_is_withheld_is_nowhere_on_the_pad() -> None:
             anna.page.close()
     for event, aid in zip(kept_events(), people, strict=True):
         assert event.shown is not None
-        assert event.shown.aids == {name: name != aid for name in load_aids()}
+        assert event.shown.aids == {name: name != aid for name in load_built_in_and_plugin_aids()}
         assert (event.ticks is None) == (aid == "points")
         assert event.preselected is False
 

@@ -352,7 +352,7 @@ def test_what_counts_as_time_spent() -> None:
     run = make_answers("See section 1.", "See section 2.")
     write("desk.yaml", "reference: [reference]\n")
     with opened("sqlite:///scores.db") as store:
-        store.append([score("reference", answers(run)[0].digest)])
+        store.append_new_events([score("reference", answers(run)[0].digest)])
     with open_to("--per-answer", "2") as (desk, browser):
         machine = browser.machine()
         machine.clock.install()

@@ -100,7 +100,7 @@ def assert_dead(page: Page, port: int) -> None:
 def scored(run: RunFolder, *names: str, note: str = "") -> None:
     """Somebody has scored all answers of a run before."""
     with opened("sqlite:///scores.db") as store:
-        store.append([score(name, record.digest, note=note) for name in names for record in answers(run)])
+        store.append_new_events([score(name, record.digest, note=note) for name in names for record in answers(run)])
 
 
 def entry(page: Page, title: str) -> Locator:

@@ -13,7 +13,11 @@ from running import answers
 from stores import opened, score
 
 from genaipa.questions.points import Point, Ticks, make_ticks
-from genaipa_points.panel import find_agreed_ticks_and_whether_all, tabulate_ticks, tabulate_value_keys_by_points_said
+from genaipa_points.panel import (
+    find_agreed_ticks_and_whether_all,
+    list_tick_words_by_point,
+    tabulate_keys_by_vital_and_okay_said,
+)
 from rubrics import METRICS, PAPER, keys_of, typed
 
 if TYPE_CHECKING:
@@ -112,8 +116,8 @@ def test_ticks_side_by_side() -> None:
     run = make_answers("It is kept for a year; couriers see it.", annotations=ANNOTATION)
     (answer,) = (record.digest for record in answers(run))
     with opened("sqlite:///scores.db") as store:
-        store.append([score("Ada", answer, ticks=make_ticks(THREE, ["kept", "couriers"]))])
-        store.append([score("Bo", answer, typed("11131"), ticks=make_ticks(THREE, ["kept"], ["sold"]))])
+        store.append_new_events([score("Ada", answer, ticks=make_ticks(THREE, ["kept", "couriers"]))])
+        store.append_new_events([score("Bo", answer, typed("11131"), ticks=make_ticks(THREE, ["kept"], ["sold"]))])
     with open_to("--per-answer", "2", "--points") as (desk, browser):
         page = browser.visit(desk, "Cy")
         page.get_by_role("link", name="Adjudicate").click()
@@ -152,13 +156,13 @@ def test_ticks_side_by_side() -> None:
 def test_the_value_follows_as_by_the_rubric() -> None:
     """The browser's table of values has the rubric's for all ticks of all weights."""
     every = list(product(("said", "contradicted", ""), repeat=len(THREE)))
-    values = tabulate_value_keys_by_points_said(THREE, PAPER)
+    values = tabulate_keys_by_vital_and_okay_said(THREE, PAPER)
     for hows in every:
         said, contradicted = (
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
         )
         vital, okay = (sum(p.weight == weight and p.id in said for p in THREE) for weight in ("vital", "okay"))
-        assert values[vital][okay] == PAPER.key_for_value(
+        assert values[vital][okay] == PAPER.digit_for_value(
             PAPER.value_from_points(THREE, make_ticks(THREE, said, contradicted))
         ), hows
 
@@ -168,7 +172,7 @@ def test_ticks_of_other_points_are_of_no_use() -> None:
     events = [
         score("Ada", "a", ticks=ticks) for ticks in (make_ticks(THREE, ["kept"]), Ticks("earlier", ("kept",)), None)
     ]
-    assert tabulate_ticks(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
+    assert list_tick_words_by_point(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
     assert find_agreed_ticks_and_whether_all(THREE, events) == (make_ticks(THREE, []), False)
     assert find_agreed_ticks_and_whether_all(THREE, events[:1] * 2) == (make_ticks(THREE, ["kept"]), True)
 

@@ -90,7 +90,7 @@ def test_a_key_sends_what_changed_and_nothing_of_a_judge() -> None:
         first = anna.wait()
         assert wire.received > len(LONG)
         with opened("sqlite:///scores.db") as store:
-            store.append([score("Bo", next(one.digest for one in answers(run) if one.reply == first.reply))])
+            store.append_new_events([score("Bo", next(one.digest for one in answers(run) if one.reply == first.reply))])
         assert [key for key in "11213" if wire.of(anna.page, key) > A_KEY] == []
         # Keys are kept; how far others are comes with the next answer.
         assert wire.turns == 1

@@ -11,7 +11,7 @@ from pages import EDSGER, Shown, digests, dispute, make_desk, score
 
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.download import make_scores_csv
+from genaipa.ui.download import make_effective_human_scores_csv
 
 ADA, GRACE = (User(name, scores=True, adjudicates=False) for name in ("ada", "grace"))
 WORD = "Read section 2 once more."
@@ -96,7 +96,7 @@ def test_the_mean_stands_in_one_key(disputed: Desk) -> None:
     assert page.components()["verdict"]["can"]["mean"] is True
     decide(page, "mean")
     assert "Answers with differing scores: 2, 1 of them settled (1 by the mean)" in page.text()
-    assert disputed.current.adjudications() == []
+    assert disputed.current.list_adjudications_of_every_adjudicator() == []
     decide(page, "undo")
     assert page.components()["verdict"]["answer"] == second
     assert "Answers with differing scores: 2, 0 of them settled" in page.text()
@@ -114,7 +114,7 @@ def test_the_scores_can_be_downloaded_by_whoever_scores_no_more(disputed: Desk) 
     lead = User("lead", scores=False, adjudicates=True)
     for name in ("study", "overview", "agreement"):
         assert [one.proto.label for one in Shown(name, disputed, lead).test.get("download_button")] == [label]
-    table = make_scores_csv(disputed).decode("utf-8-sig").splitlines()
+    table = make_effective_human_scores_csv(disputed).decode("utf-8-sig").splitlines()
     assert len(table) == 1 + 7
     assert table[0].startswith("digest,analyst,time,relevance")
     assert "extractive" in table[1]

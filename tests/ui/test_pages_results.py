@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_publi
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.launch import FOR_RESULTS, explain_closed_results
+from genaipa.ui.launch import FOR_RESULTS, explain_missing_results_packages
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
@@ -133,7 +133,7 @@ def test_new_scores_change_the_same_table(scored):
     events = [event for _, event in scored.store.events()]
     after = gather_study(scored.workspace, sources, scored.store)
     for start in (before, gather_study(scored.workspace, sources, None)):
-        found = start.apply_events(events)
+        found = start.replace_scores_from_events(events)
         pd.testing.assert_frame_equal(found.make_tidy_table(), after.make_tidy_table())
         assert found.log.counted == after.log.counted
 
@@ -439,10 +439,10 @@ def test_a_damaged_answer_is_set_aside(scored):
 @pytest.mark.parametrize("package", FOR_RESULTS)
 def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
     """The desk works without the packages for reports; the page names the extra."""
-    assert explain_closed_results() == ""
+    assert explain_missing_results_packages() == ""
     monkeypatch.setitem(sys.modules, package, None)
     assert (
-        explain_closed_results()
+        explain_missing_results_packages()
         == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
     )
 

@@ -13,7 +13,7 @@ from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, list_progress_pieces
 from genaipa.ui.signin import describe_time_needed
-from genaipa.ui.widgets import describe_error_for_desk
+from genaipa.ui.widgets import log_error_and_describe_for_desk
 from rubrics import typed
 
 LEAD = User("lead", scores=False, adjudicates=True)
@@ -70,8 +70,8 @@ def test_the_study_is_for_those_who_lead() -> None:
 def test_what_is_told_at_the_desk_has_no_path(capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever scores reads what is wrong; where the files are is for the terminal of the desk."""
     wrong = DataError(Path("/srv/study/answers.jsonl"), "is not readable.", "line 3")
-    assert describe_error_for_desk(wrong) == "answers.jsonl: line 3: is not readable."
-    assert describe_error_for_desk(
+    assert log_error_and_describe_for_desk(wrong) == "answers.jsonl: line 3: is not readable."
+    assert log_error_and_describe_for_desk(
         StoreError("/srv/study/scores.db can't be used", "the scores can't be reached.")
     ) == ("the scores can't be reached.")
     assert capsys.readouterr().err == f"{wrong}\n/srv/study/scores.db can't be used\n"
@@ -98,14 +98,16 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
 def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
-    assert desk.progress_sentence == "8 scores are wanted, 0 are given."
+    assert desk.scores_given_and_wanted_sentence == "8 scores are wanted, 0 are given."
     assert describe_time_needed(desk) == "The time per answer is not known yet: nobody has scored an answer."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
         desk.queue.save_score(name, answer, values, seconds=None, **more)
-    assert desk.progress_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
+    assert (
+        desk.scores_given_and_wanted_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
+    )
     assert describe_time_needed(desk).endswith("the scores so far have no times.")
     line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
     assert "study: 1 of 8 scores, 7 left" in line

@@ -18,7 +18,7 @@ from running import write
 from genaipa.plugins import ships_with_genaipa
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.ui.panel import load_panels
-from genaipa.ui.widgets import script_and_style
+from genaipa.ui.widgets import read_component_script_and_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def test_a_panel_of_somebody_elses() -> None:
     """Its data come with the answer, at the adjudication with the scores; its script and style with the pad's."""
     desk = desk_here()
     assert Shown("scoring", desk).components()["answer"]["panels"] == {"counter": {"words": 8, "given": 0}, "mute": {}}
-    script, style = script_and_style("pad")
+    script, style = read_component_script_and_style("pad")
     assert script.index("PANELS.counter") < script.index("class Pad ")
     assert ".count { margin: 0; }" in style
     assert [
@@ -123,7 +123,7 @@ told = page.components()["turn"]
 print(page.components()["answer"]["panels"])
 typing = {"typed": "11111", "note": "", "seconds": 1}
 page.tell("turn", "act", {"act": "save", "id": told["id"], "number": 1, **typing})
-print([event.ticks for event in desk.queue.history("edsger").scores])
+print([event.ticks for event in desk.queue.scoring_history("edsger").scores])
 """
 
 

@@ -44,7 +44,7 @@ def make_scored() -> None:
     ]
     # A judge's verdicts are for who leads the study.
     events += [verdict("made-up", digest, (0, 0, 2, 0, 0)) for digest in digests.values()]
-    store.append(events)
+    store.append_new_events(events)
     store.close()
 
 

@@ -21,7 +21,7 @@ from starlette.datastructures import QueryParams
 
 from genaipa.runs.selection import select_sources
 from genaipa.ui.view.index import AnswerIndex, ViewChoice
-from genaipa.ui.view.server import AnswerPiece, ViewPages, mark_differences
+from genaipa.ui.view.server import AnswerPiece, ViewPages, mark_words_that_no_other_text_has
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
@@ -265,12 +265,18 @@ def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], s
 
 def test_differences() -> None:
     """Words, numbers and yes or no of one answer alone are marked; grammar, forms of a word and equal texts are not."""
-    assert mark_differences(["Alone 12."]) == [[AnswerPiece("Alone 12.", "")]]
-    assert mark_differences(["", "Alone 12."])[1] == [AnswerPiece("Alone 12.", "")]
-    one, other = mark_differences(["Yes, the company's cookies for 6.4 days.", "No: a company cookie, 6.5 day."])
+    assert mark_words_that_no_other_text_has(["Alone 12."]) == [[AnswerPiece("Alone 12.", "")]]
+    assert mark_words_that_no_other_text_has(["", "Alone 12."])[1] == [AnswerPiece("Alone 12.", "")]
+    one, other = mark_words_that_no_other_text_has(
+        ["Yes, the company's cookies for 6.4 days.", "No: a company cookie, 6.5 day."]
+    )
     assert [piece for piece in one if piece.kind] == [AnswerPiece("Yes", "number"), AnswerPiece("6.4", "number")]
     assert [piece for piece in other if piece.kind] == [AnswerPiece("No", "number"), AnswerPiece("6.5", "number")]
     assert "".join(piece.text for piece in one) == "Yes, the company's cookies for 6.4 days."
-    assert mark_differences(["Military grade locks", "None"])[0] == [AnswerPiece("Military grade locks", "word")]
+    assert mark_words_that_no_other_text_has(["Military grade locks", "None"])[0] == [
+        AnswerPiece("Military grade locks", "word")
+    ]
     unlike = "Deliveries need names, addresses, telephones, postcodes, doorbells and 2 signatures."
-    assert [piece.text for piece in mark_differences([unlike, "It collects names for 2 or 3 purposes."])[0]] == [unlike]
+    assert [
+        piece.text for piece in mark_words_that_no_other_text_has([unlike, "It collects names for 2 or 3 purposes."])[0]
+    ] == [unlike]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from genaipa.ui.widgets import script_and_style
+from genaipa.ui.widgets import read_component_script_and_style
 
 _RUN = """
 const fs = require("fs");
@@ -25,7 +25,7 @@ def run(call: str) -> Any:
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node.js is not here")
-    given = json.dumps([script_and_style("case")[0], call])
+    given = json.dumps([read_component_script_and_style("case")[0], call])
     done = subprocess.run([node, "-e", _RUN], input=given, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 

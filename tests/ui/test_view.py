@@ -18,7 +18,7 @@ from genaipa.ui.answer_view import (
     TextSpan,
     compare_with_reference,
     cut_text_at_highlights,
-    find_paragraph_breaks,
+    find_breaks_in_long_lines,
     prepare_answer,
 )
 from rubrics import PAPER, typed
@@ -121,7 +121,7 @@ def test_a_line_of_thousands_of_letters_is_broken_into_paragraphs() -> None:
     said = "We keep it \U0001f389 as the law (e.g. that of U.S. states) says. " * 40
     line = "".join(f"{n}. Matter {n} {said}" for n in (1, 2, 3))
     document = Document("acme", f"{line}\n\n| {said} |\n\nWe end here. And so on.\n", About(company="ACME"))
-    at = find_paragraph_breaks(document)
+    at = find_breaks_in_long_lines(document)
     starts = {line.index(f"{n}. Matter") for n in (2, 3)}
     assert starts < set(at)
     assert {document.text[place - 6 : place] for place in at} == {"says. "}
@@ -130,7 +130,7 @@ def test_a_line_of_thousands_of_letters_is_broken_into_paragraphs() -> None:
     units = line.encode("utf-16-le")
     assert [len(units[: 2 * place].decode("utf-16-le")) for place in shown.document["breaks"]] == at
     assert "1." in with_style(as_cut(document.text, shown.screen_data["pieces"]), "heading")
-    assert find_paragraph_breaks(Document("acme", TEXT, About(company="ACME"))) == []
+    assert find_breaks_in_long_lines(Document("acme", TEXT, About(company="ACME"))) == []
 
 
 def cut_at(text: str, places: list[int]) -> list[str]:

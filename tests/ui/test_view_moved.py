@@ -30,7 +30,7 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
     of_question = {record.question: record for record in folder.read_records() if record.system == SYSTEMS[1]}
     old = next(record for record in folder.read_records() if record.system == SYSTEMS[0] and record.question == "Q9")
     with opened("sqlite:///scores.db") as store:
-        store.append([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
+        store.append_new_events([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
     here = find_workspace()
     shown = ViewPages(AnswerIndex(here, select_sources(here, ()), order))
     shown.socket.close()
@@ -41,7 +41,7 @@ def test_what_moved_comes_first_and_leads_to_the_answers() -> None:
     """By score, then by side; each line's link opens the page on which its answers stand; all others follow."""
     shown = pages(questions=24)
     facts = shown.page_data(QueryParams())
-    assert facts["movement"].headline == (
+    assert facts["movement"].changed_sides_headline == (
         f"{SYSTEMS[1]} says yes to \u201cQuestion 9 on Acme?\u201d, where {SYSTEMS[0]} says that the document is "
         "silent: 2 of 24 answers changed sides."
     )

@@ -24,7 +24,11 @@ from genaipa.reports.report import Report
 from genaipa.runs.selection import Occasion, find_run, select_sources
 from genaipa.stats.tests import adjust_p_by_holm
 from genaipa.workspace import find_workspace
-from genaipa_watch.over_time import draw_changes_over_time, find_quality_loss, tabulate_changes_since_first_occasion
+from genaipa_watch.over_time import (
+    draw_changes_over_time,
+    find_loss_on_latest_scored_occasion,
+    tabulate_changes_since_first_occasion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +44,14 @@ def test_an_unchanged_system_seldom_seems_changed_and_a_loss_of_five_points_is_f
     """Over twelve looks a year: a false alarm in at most 5 % of years (200 at full size), a loss of 5 in 95 %."""
     years = size(small=1, soak=200)
     assert alarms(years) <= years * 0.05
-    assert {find_quality_loss(tabulate_changes_since_first_occasion(*series(seed, 1))).points for seed in range(4)} == {
-        0
-    }, "what may be chance is no loss"
+    assert {
+        find_loss_on_latest_scored_occasion(tabulate_changes_since_first_occasion(*series(seed, 1))).points
+        for seed in range(4)
+    } == {0}, "what may be chance is no loss"
     found = [
-        find_quality_loss(tabulate_changes_since_first_occasion(*series(seed, size(small=2, soak=12), lost=5)))
+        find_loss_on_latest_scored_occasion(
+            tabulate_changes_since_first_occasion(*series(seed, size(small=2, soak=12), lost=5))
+        )
         for seed in range(size(small=1, soak=30))
     ]
     assert sum(one.points > 0 for one in found) >= 0.95 * len(found)
@@ -62,7 +69,7 @@ def test_all_measures_and_systems_are_one_family_and_the_gate_has_its_own() -> N
     assert watched["p"] < 0.05 < watched["p_holm"]
     assert watched["meaning"] == "may be chance"
     own = tabulate_changes_since_first_occasion(frame[frame["system"] == "s0"], {"s0": found["s0"]})
-    assert find_quality_loss(own).points == pytest.approx(-watched["difference"])
+    assert find_loss_on_latest_scored_occasion(own).points == pytest.approx(-watched["difference"])
 
 
 def test_a_rare_share_has_an_exact_test() -> None:
@@ -84,11 +91,11 @@ def test_a_day_that_other_people_scored_is_no_loss() -> None:
     """Leniency and change can't be separated there: it has no test, and the gate goes by the day before."""
     frame, found = series(0, 2, lost=10)
     *_, before, last = found["s0"]
-    assert find_quality_loss(tabulate_changes_since_first_occasion(frame, found)).points > 0
+    assert find_loss_on_latest_scored_occasion(tabulate_changes_since_first_occasion(frame, found)).points > 0
     others = frame["run"].isin(last.runs)
     made = tabulate_changes_since_first_occasion(frame.assign(analyst=np.where(others, "bo", "ada")), found)
     assert made.data["meaning"].tolist() == ["may be chance", "other analysts"]
-    assert find_quality_loss(made) == (0.0, "M_all", before.day)
+    assert find_loss_on_latest_scored_occasion(made) == (0.0, "M_all", before.day)
 
 
 def test_words_are_held_against_how_often_the_first_day_agrees_with_itself() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, complain, print_json, print_table, say, show
+from genaipa.cli.terminal.console import complain, print_json, print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UsageError, shell_command
 from genaipa.words import format_count
@@ -35,17 +35,17 @@ def list_batches(
 
     The states are those of the last check; no provider is called.
     """
-    from genaipa.runs.batches import read_batches
-    from genaipa.runs.selection import find_run_or_study, list_run_folders
+    from genaipa.runs.batches import read_batches_by_mark
+    from genaipa.runs.selection import find_run_or_study, list_run_folders_oldest_first
     from genaipa.runs.slices import map_slices_to_studies
 
     workspace = current_workspace()
     named = [folder for name in split_names(run) for folder in find_run_or_study(workspace, name).as_folders]
     listed: list[tuple[RunFolder, Batch]] = []
     problems: list[str] = []
-    for folder in named if run else list_run_folders(workspace):
+    for folder in named if run else list_run_folders_oldest_first(workspace):
         try:
-            batches = read_batches(folder.path).values()
+            batches = read_batches_by_mark(folder.path).values()
         except GenaipaError as error:
             problems.append(str(error))
             continue
@@ -57,11 +57,11 @@ def list_batches(
     elif listed:
         rows = [tuple(_batch_row(*pair).values()) for pair in listed]
         print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
-        studies = map_slices_to_studies(list_run_folders(workspace))
+        studies = map_slices_to_studies(list_run_folders_oldest_first(workspace))
         for name in dict.fromkeys(
             studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
         ):
-            add_next_steps(f"Collect with: {shell_command('genaipa', 'run', '--resume', name)}")
+            queue_next_steps(f"Collect with: {shell_command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are pending." if not all_ else "There are no batches.")
     if problems:
@@ -89,22 +89,24 @@ def cancel_batches(run: _Run) -> None:
     """
     import asyncio
 
-    from genaipa.cli.terminal.env_file import print_keys_from_env_file
+    from genaipa.cli.terminal.env_file import print_which_keys_came_from_env_file
     from genaipa.execution.batches.batched import cancel_pending_batches
     from genaipa.runs.selection import find_run_or_study
     from genaipa.systems.catalog import resolve_system
 
     target = find_run_or_study(workspace := current_workspace(), run)
-    print_keys_from_env_file(
+    print_which_keys_came_from_env_file(
         resolve_system(name, workspace).name for name in target.as_folders[0].read_manifest_head().spec.systems
     )
-    called = sum(asyncio.run(cancel_pending_batches(folder, workspace, say)) for folder in target.as_folders)
+    called = sum(
+        asyncio.run(cancel_pending_batches(folder, workspace, print_to_stderr)) for folder in target.as_folders
+    )
     if not called:
         show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
     show(f"{format_count(called, 'batch', 'batches')} cancelled.")
     go_on = shell_command("genaipa", "run", "--resume", target.name)
-    add_next_steps(f"To collect finished results and ask the other questions: {go_on}")
+    queue_next_steps(f"To collect finished results and ask the other questions: {go_on}")
 
 
 @app.command("forget")

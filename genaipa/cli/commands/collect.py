@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import say, show
+from genaipa.cli.terminal.console import print_to_stderr, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UsageError
 from genaipa.words import format_count
@@ -36,7 +36,8 @@ def collect(
     ] = False,
     replace: Annotated[bool, option("--force", help="Replace stored replies with changed ones.")] = False,
     author: Annotated[
-        str, option("--author", metavar="NAME", help="Who wrote the replies, for a system whose replies people write.")
+        str,
+        option("--author", metavar="NAME", help="Who wrote the replies, for a system whose replies people write."),
     ] = "",
     json: JsonOption = False,
 ) -> None:
@@ -83,25 +84,27 @@ def _collect_replies_from_terminal(manual: ManualRun, author: str) -> CollectedR
 
     total = CollectedReplies()
     current_sheet = ""
-    say(f"End each reply with a line that contains only '{END}'. An empty reply stops; all earlier replies are kept.")
+    print_to_stderr(
+        f"End each reply with a line that contains only '{END}'. An empty reply stops; all earlier replies are kept."
+    )
     while (wanted := next(manual.sheets_and_keys_missing_replies(), None)) is not None:
         sheet, key = wanted
         before = manual.last_answered_call(sheet)
         # Before anybody types what would then be refused.
         manual.check_author_is_named(author, [sheet.system])
-        is_written = sheet.system in manual.systems_with_written_replies
+        is_written = sheet.system in manual.systems_whose_replies_people_write
         if before is None or sheet.needs_chat_per_question:
-            say(f"\n===== {'' if is_written else 'open a new chat: '}{sheet.name}")
+            print_to_stderr(f"\n===== {'' if is_written else 'open a new chat: '}{sheet.name}")
             for message in sheet.introduction:
                 act = "read this" if is_written else "paste, and wait for the reply"
-                say(f"\n--- {act}\n{message.content}", exact=True)
+                print_to_stderr(f"\n--- {act}\n{message.content}", exact=True)
         elif is_written:
             pass
         elif current_sheet != sheet.name:
-            say(f"\n===== continue in the chat in which you asked {before.label}: {sheet.name}")
+            print_to_stderr(f"\n===== continue in the chat in which you asked {before.label}: {sheet.name}")
         current_sheet = sheet.name
         acts = ("the question", "your answer") if is_written else ("paste", "the reply")
-        say(f"\n--- {acts[0]}\n{sheet.calls[key].messages[-1].content}\n--- {acts[1]}:", exact=True)
+        print_to_stderr(f"\n--- {acts[0]}\n{sheet.calls[key].messages[-1].content}\n--- {acts[1]}:", exact=True)
         lines = (line.rstrip("\r\n") for line in sys.stdin)
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:

@@ -11,15 +11,15 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
-    print_caveat,
+    print_caveat_unless_quiet,
     print_first_caveats_explain_rest,
     print_json,
     print_table,
-    say,
+    print_to_stderr,
+    queue_explanation,
+    queue_next_steps,
     show,
-    show_table,
+    show_table_and_queue_note,
 )
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -35,7 +35,7 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.errors import DataError, UnscoredError, UsageError, shell_command
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import ResultsComparison
     from genaipa.reports.comparison import Comparison
     from genaipa.reports.figures.figure import Format
-    from genaipa.reports.gate import Gate
+    from genaipa.reports.gate import ReleaseGate
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -106,7 +106,8 @@ def compare(
     experiment: _ExperimentOption = None,
     include_excluded: ExcludedOption = False,
     anyway: Annotated[
-        bool, option("--anyway", help="Where documents, questions, prompts or rubric differ, compare the common part.")
+        bool,
+        option("--anyway", help="Where documents, questions, prompts or rubric differ, compare the common part."),
     ] = False,
     everything: Annotated[
         bool,
@@ -134,11 +135,13 @@ def compare(
     sides = [find_sources_by_name(workspace, side) for side in (first, second)]
     check_report_packages()
     from genaipa.reports import comparison
-    from genaipa.reports.gate import LOST, Gate
+    from genaipa.reports.gate import LOST, ReleaseGate
 
     workspace.check_output_outside_data(output)
     form, wanted = _resolve_suffix_and_figure_formats(output, md, formats, force=force)
-    people = all(any(find_kind(source.manifest.spec.kind).people for source in sources) for sources in sides)
+    people = all(
+        any(find_kind_or_placeholder(source.manifest.spec.kind).people for source in sources) for sources in sides
+    )
     alone = bool(only or judge or md or gate is not None)
     rule_scored = {} if alone else _compare_where_rules_score(workspace, first, second, sides, scored_by_people=people)
     result = None
@@ -149,19 +152,19 @@ def compare(
         except UnscoredError as error:
             if not rule_scored:
                 raise
-            say(f"Answers to questions are not compared: {error}")
+            print_to_stderr(f"Answers to questions are not compared: {error}")
     if result is None:
-        _write_and_print_rule_comparisons(
+        _write_first_and_print_rule_comparisons(
             rule_scored, output, form, formats, force=force, everything=everything, json=json
         )
         return
     for problem in result.problems:
-        say(problem)
-    held = Gate(result, gate) if gate is not None else None
+        print_to_stderr(problem)
+    held = ReleaseGate(result, gate) if gate is not None else None
     runs = sorted({source.folder.name for side in sides for source in side})
     if output:
         _write_comparison(result, output, form, wanted, force=force)
-        say(f"Written to {output}.")
+        print_to_stderr(f"Written to {output}.")
     if md:
         _write_comparison_markdown(workspace, result, held, md, output, runs, force=force)
     _print_result(result, held, runs, rule_scored, everything=everything, json=json)
@@ -171,7 +174,7 @@ def compare(
 
 def _print_result(
     result: Comparison,
-    gate: Gate | None,
+    gate: ReleaseGate | None,
     runs: Sequence[str],
     rule_comparisons: Mapping[str, ResultsComparison],
     *,
@@ -180,20 +183,22 @@ def _print_result(
 ) -> None:
     """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule."""
     if json:
-        print_json(result.as_json() | (gate.as_json() if gate else {}) | _rule_comparison_rows(rule_comparisons))
+        print_json(
+            result.as_json() | (gate.as_json() if gate else {}) | _rule_comparison_json_rows_by_name(rule_comparisons)
+        )
     else:
         _print_comparison(result, gate, runs, everything=everything)
         _print_rule_comparisons(rule_comparisons, everything=everything, json=False)
 
 
-def _rule_comparison_rows(rule_comparisons: Mapping[str, ResultsComparison]) -> dict[str, object]:
+def _rule_comparison_json_rows_by_name(rule_comparisons: Mapping[str, ResultsComparison]) -> dict[str, object]:
     """Return the differences in what is scored by a rule, for machines."""
     from genaipa.reports.render import as_json_rows
 
     return {name: as_json_rows(comparison.table) for name, comparison in rule_comparisons.items()}
 
 
-def _write_and_print_rule_comparisons(
+def _write_first_and_print_rule_comparisons(
     rule_comparisons: Mapping[str, ResultsComparison],
     output: Path | None,
     suffix: str,
@@ -205,15 +210,17 @@ def _write_and_print_rule_comparisons(
 ) -> None:
     """Write and print the differences in what is scored by a rule, where no answer is compared by people's scores."""
     if output:
-        _write_rule_comparison(next(iter(rule_comparisons.values())).table, output, suffix, formats, force=force)
-        say(f"Written to {output}.")
+        _write_rule_comparison_without_figures(
+            next(iter(rule_comparisons.values())).table, output, suffix, formats, force=force
+        )
+        print_to_stderr(f"Written to {output}.")
     _print_rule_comparisons(rule_comparisons, everything=everything, json=json)
 
 
 def _write_comparison_markdown(
     workspace: Workspace,
     comparison: Comparison,
-    gate: Gate | None,
+    gate: ReleaseGate | None,
     markdown_path: Path,
     linked_output: Path | None,
     runs: Sequence[str],
@@ -222,20 +229,24 @@ def _write_comparison_markdown(
 ) -> None:
     """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
     from genaipa.reports.pull_request import (
-        find_changed_answers,
+        find_most_changed_answers,
         render_comparison_markdown,
-        render_report_command,
-        render_report_link,
+        render_markdown_link_to_report,
+        render_markdown_of_report_command,
     )
 
-    report_link = render_report_link(linked_output, markdown_path) if linked_output else render_report_command(runs)
+    report_link = (
+        render_markdown_link_to_report(linked_output, markdown_path)
+        if linked_output
+        else render_markdown_of_report_command(runs)
+    )
     with open_output(markdown_path, force=force) as file:
         file.write(
             render_comparison_markdown(
-                comparison, find_changed_answers(comparison, workspace), gate=gate, report_reference=report_link
+                comparison, find_most_changed_answers(comparison, workspace), gate=gate, report_reference=report_link
             ).encode()
         )
-    say(f"Written to {markdown_path}.")
+    print_to_stderr(f"Written to {markdown_path}.")
 
 
 def _compare_where_rules_score(
@@ -253,7 +264,7 @@ def _compare_where_rules_score(
         )
     for comparison in comparisons.values():
         for problem in comparison.problems:
-            say(problem)
+            print_to_stderr(problem)
     return shared
 
 
@@ -264,7 +275,7 @@ def _print_rule_comparisons(rule_comparisons: Mapping[str, ResultsComparison], *
             print_json(_table_to_dict(comparison.table))
             continue
         table = comparison.table if everything else comparison.main
-        show_table(table)
+        show_table_and_queue_note(table)
         if len(table.data) < len(comparison.table.data):
             hidden = len(comparison.table.data) - len(table.data)
             show(f"{format_count(hidden, 'more row')} for other measures: --all")
@@ -276,12 +287,14 @@ def _table_to_dict(table: Table) -> dict[str, object]:
     return {"title": table.title, "method": table.note, "rows": as_json_rows(table)}
 
 
-def _write_rule_comparison(table: Table, output: Path, suffix: str, formats: list[str] | None, *, force: bool) -> None:
+def _write_rule_comparison_without_figures(
+    table: Table, output: Path, suffix: str, unavailable_formats: list[str] | None, *, force: bool
+) -> None:
     """Write the differences in what is scored by a rule into a file, or a folder where there is no `suffix`.
 
     A UsageError where formats of figures are asked for, of which there are none.
     """
-    if formats:
+    if unavailable_formats:
         raise UsageError("Comparisons of suite items have no figures: leave out --formats.")
     import msgspec
 
@@ -301,7 +314,7 @@ def _write_rule_comparison(table: Table, output: Path, suffix: str, formats: lis
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
-def _check_formats(names: list[str] | None, *, into_folder: bool) -> tuple[Format, ...]:
+def _resolve_figure_formats(names: list[str] | None, *, into_folder: bool) -> tuple[Format, ...]:
     """Return the formats of the figures; a UsageError for an unknown one, and where no folder is to be written."""
     wanted = choose_figure_formats(names, ("png", "svg", "pdf"))
     if names and not into_folder:
@@ -327,10 +340,12 @@ def _resolve_suffix_and_figure_formats(
                 f"{output}: a comparison is written as {', '.join(FORMS)}, or into a folder in all these formats."
             )
         check_no_overwrite(output, force=force)
-    return form, _check_formats(formats, into_folder=output is not None and not form)
+    return form, _resolve_figure_formats(formats, into_folder=output is not None and not form)
 
 
-def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
+def _print_comparison(
+    comparison: Comparison, gate: ReleaseGate | None, runs: Sequence[str], *, everything: bool
+) -> None:
     """Print the finding on these runs, the gate's, then the rows they rest on by family: those on all, or every one."""
     table, tested = comparison.table, comparison.frame["test"] != "none"
     main = table.data["questions"] == "all"
@@ -339,7 +354,9 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     show(comparison.verdict)
     if gate:
         show(str(gate))
-    print_caveat(f"{_describe_other_policies_and_power(comparison)} A is {comparison.first}, B {comparison.second}.")
+    print_caveat_unless_quiet(
+        f"{_describe_generalization_and_power(comparison)} A is {comparison.first}, B {comparison.second}."
+    )
     print_first_caveats_explain_rest(
         [sentence for sentence in (comparison.favoured, comparison.answered, *comparison.system_notes) if sentence]
     )
@@ -347,18 +364,18 @@ def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
     print_table(list(columns), _make_comparison_rows_by_family(table, columns), right=range(2, len(columns) - 1))
     if len(table.data) < len(comparison.frame):
-        add_next_steps(f"{format_count(len(comparison.frame) - len(table.data), 'more row')}: --all")
+        queue_next_steps(f"{format_count(len(comparison.frame) - len(table.data), 'more row')}: --all")
     if comparison.judge and comparison.scored_throughout:
         again = shell_command("genaipa", "compare", comparison.first, comparison.second)
-        add_next_steps(f"Next: {again} (people scored all of the answers)")
+        queue_next_steps(f"Next: {again} (people scored all of the answers)")
     elif comparison.judge:
-        add_next_steps(f"Next: {shell_command('genaipa', 'sample', *runs)} (people score a random part)")
-    add_explanation(
+        queue_next_steps(f"Next: {shell_command('genaipa', 'sample', *runs)} (people score a random part)")
+    queue_explanation(
         f"{table.title}: differences are A \u2212 B.", *comparison.finding, comparison.method, hint="Method: --explain"
     )
 
 
-def _describe_other_policies_and_power(comparison: Comparison) -> str:
+def _describe_generalization_and_power(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = comparison.frame.iloc[0].to_dict()
     read = {
@@ -394,16 +411,16 @@ def _make_comparison_rows_by_family(table: Table, columns: Mapping[str, str]) ->
 
 
 def _write_comparison(
-    comparison: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool
+    comparison: Comparison, output: Path, single_file_suffix: str, formats: Sequence[Format], *, force: bool
 ) -> None:
     """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
     from genaipa.reports.figures.figure import figure_file_paths, save_figure_and_data
     from genaipa.reports.render import as_latex
 
-    if form:
+    if single_file_suffix:
         with open_output(output, force=force) as file:
-            file.write(comparison.as_file_text(form).encode())
+            file.write(comparison.as_file_text(single_file_suffix).encode())
         return
     texts = {output / f"{comparison.table.name}{suffix}": comparison.as_file_text(suffix) for suffix in FORMS}
     if comparison.groups_table:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
-    print_caveat,
+    print_caveat_unless_quiet,
     print_table,
-    say,
+    print_to_stderr,
+    queue_explanation,
+    queue_next_steps,
     show,
     stderr_console,
 )
@@ -52,11 +52,11 @@ def demo() -> None:
         _import_shipped_scores(workspace)
         report = _write_demo_report(workspace, folder.name)
     if report is not None:
-        _print_leaderboard(report)
-        _add_demo_explanation(report)
-        add_next_steps(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
-    print_caveat(_MADE_UP)
-    add_next_steps(f"Next: {shell_command('genaipa', 'score', NAME, *workspace_option_if_needed(workspace.home))}")
+        _print_leaderboard_and_sure_differences(report)
+        _queue_demo_explanation(report)
+        queue_next_steps(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
+    print_caveat_unless_quiet(_MADE_UP)
+    queue_next_steps(f"Next: {shell_command('genaipa', 'score', NAME, *workspace_option_if_needed(workspace.home))}")
 
 
 def _ask_demo_systems(workspace: Workspace) -> RunFolder:
@@ -78,7 +78,7 @@ def _ask_demo_systems(workspace: Workspace) -> RunFolder:
 def _import_shipped_scores(workspace: Workspace) -> None:
     """Put the shipped scores into the workspace's store, once."""
     if importlib.util.find_spec("sqlalchemy") is None:
-        say("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
+        print_to_stderr("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
         return
     from genaipa.runs.authors import Authors
     from genaipa.scoring.importing import import_scores_from_sources
@@ -91,7 +91,7 @@ def _import_shipped_scores(workspace: Workspace) -> None:
     finally:
         store.close()
     for problem in brought.problems:
-        say(problem)
+        print_to_stderr(problem)
 
 
 def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
@@ -99,7 +99,7 @@ def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
     from genaipa.reports import PACKAGES
 
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
-        say("For the figures and tables: pip install 'genaipa[reports]', then run genaipa demo again.")
+        print_to_stderr("For the figures and tables: pip install 'genaipa[reports]', then run genaipa demo again.")
         return None
     from genaipa.reports.report import report
 
@@ -109,7 +109,7 @@ def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
     return result
 
 
-def _print_leaderboard(report: Report) -> None:
+def _print_leaderboard_and_sure_differences(report: Report) -> None:
     """Print the leaderboard, and how sure the order of neighbours in it is."""
     ranked, pairs = (report.tables[name].data for name in ("leaderboard", "system-differences"))
     show("Leaderboard (M_all, 10 to 100; 95% interval for this document)")
@@ -130,11 +130,11 @@ def _print_leaderboard(report: Report) -> None:
     show(f"One document says nothing about other policies. {'; '.join([*sure, *rest])}.")
 
 
-def _add_demo_explanation(report: Report) -> None:
+def _queue_demo_explanation(report: Report) -> None:
     """Keep the commands that do the same, and the leaderboard's note."""
     files = " ".join(map(str, SCORES))
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
-    add_explanation(
+    queue_explanation(
         f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
         "The answers of extractive, which quotes the policy, and the scores of the reference analyst are real.",
         report.tables["leaderboard"].note,

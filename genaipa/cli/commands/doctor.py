@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from genaipa.cli.terminal.console import add_next_steps, is_explanation_wanted, print_json, print_table, show
+from genaipa.cli.terminal.console import is_explanation_wanted, print_json, print_table, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.execution.launch import load_launchers
@@ -71,7 +71,7 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     elif everything or is_explanation_wanted():
         _print_check_results(topics)
     else:
-        _print_check_summary(topics, _find_used_provider_families(workspace))
+        _print_working_and_lacking_parts(topics, _find_used_provider_families(workspace))
     if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
         raise typer.Exit(1)
 
@@ -89,7 +89,7 @@ def _print_check_results(topics: dict[str, list[Row]]) -> None:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
 
 
-def _print_check_summary(topics: dict[str, list[Row]], used_families: set[str]) -> None:
+def _print_working_and_lacking_parts(topics: dict[str, list[Row]], used_families: set[str]) -> None:
     """Print a sentence on what works, then what is broken, or missing and used."""
     ok = {topic: [row for row in rows if row[1] == "ok"] for topic, rows in topics.items()}
     lacks = [
@@ -108,24 +108,24 @@ def _print_check_summary(topics: dict[str, list[Row]], used_families: set[str]) 
         show(f"genaipa works here: {', '.join(facts)}.")
     for subject, _, detail, remedy in lacks:
         show(f"{subject.strip()}: {detail}" + (f"; {remedy}" if remedy else ""))
-    add_next_steps("Every check: genaipa doctor --all")
+    queue_next_steps("Every check: genaipa doctor --all")
 
 
 def _find_used_provider_families(workspace: Workspace) -> set[str]:
     """Return the families, named like extras, of the workspace's systems, its runs and the keys that are set."""
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.systems.catalog import read_user_system_entries_and_errors
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider, unwrap_system
 
     systems = {entry.system for entry in (read_user_system_entries_and_errors(workspace)[0] or {}).values()}
-    for folder in list_run_folders(workspace):
+    for folder in list_run_folders_oldest_first(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.manifest().spec.systems)
     providers = {system: find_provider(system) for system in map(unwrap_system, systems)}
     keys = {
         name
-        for name, provider in _find_providers_with_variables(workspace).items()
+        for name, provider in _find_providers_with_env_variables(workspace).items()
         if any(map(read_variable, provider.keys))
     }
     return keys | {
@@ -171,7 +171,7 @@ def _check_unknown_environment_variables(workspace: Workspace, root_command: Any
         return
     setting_names = list_option_environment_variables(root_command) | {
         key
-        for provider in _find_providers_with_variables(workspace).values()
+        for provider in _find_providers_with_env_variables(workspace).values()
         for key in (*provider.keys, provider.address)
     }
     words = [name.removeprefix(_OURS) for name in setting_names]
@@ -214,9 +214,9 @@ def _check_extras() -> Iterator[Row]:
         yield _make_check_row(extra, not missing, installed_text, lacks, f"pip install 'genaipa[{extra}]'")
 
 
-def _find_providers_with_variables(workspace: Workspace) -> dict[str, Provider]:
+def _find_providers_with_env_variables(workspace: Workspace) -> dict[str, Provider]:
     """Return name → provider of all with variables, and of the servers in the catalog."""
-    from genaipa.systems.catalog import load_system_entries
+    from genaipa.systems.catalog import load_usable_system_entries
     from genaipa.systems.provider import find_provider, list_providers
 
     providers = {
@@ -225,7 +225,7 @@ def _find_providers_with_variables(workspace: Workspace) -> dict[str, Provider]:
         if record.keys and record.fill_server_in_variable_names("") == record
     }
     try:
-        entries = load_system_entries(workspace).values()
+        entries = load_usable_system_entries(workspace).values()
     except GenaipaError:  # validate says why
         return providers
     for entry in entries:
@@ -239,7 +239,7 @@ def _check_keys(workspace: Workspace) -> Iterator[Row]:
     """Check the keys that are set, by their variables' names."""
     from genaipa.systems.endpoint import needs_key, read_api_key, read_variable
 
-    for name, provider in _find_providers_with_variables(workspace).items():
+    for name, provider in _find_providers_with_env_variables(workspace).items():
         present = [key for key in provider.keys if read_variable(key)]
         names = " or ".join(provider.keys)
         if present:
@@ -262,7 +262,7 @@ def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
     """Check the servers that variables name. No key is sent."""
     from genaipa.systems.endpoint import read_variable
 
-    providers = _find_providers_with_variables(workspace).items()
+    providers = _find_providers_with_env_variables(workspace).items()
     addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
@@ -304,7 +304,7 @@ def _check_server(variable: str, address: str) -> Row:
     from genaipa.files.certificates import explain_refused_certificate
     from genaipa.files.download import Downloads
     from genaipa.files.responses import TooLargeError
-    from genaipa.files.text import split_url
+    from genaipa.files.text import split_url_or_empty
     from genaipa.systems.endpoint import is_loopback
     from genaipa.systems.provider import redact
 
@@ -314,7 +314,7 @@ def _check_server(variable: str, address: str) -> Row:
         with Downloads(by_proxy=not is_loopback(address)) as downloads, contextlib.suppress(TooLargeError):
             downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follow_redirects=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
-        host = split_url(safe_address).hostname or ""
+        host = split_url_or_empty(safe_address).hostname or ""
         why = explain_refused_certificate(error, host) or redact(str(error)) or type(error).__name__
     problem = f"nothing answers at {safe_address} ({why})"
     return _make_check_row(
@@ -371,7 +371,7 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     """Check token counts, the terminal and the room for runs."""
     import importlib
 
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
@@ -388,7 +388,9 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     fits = encoding in ("utf-8", "utf8")
     yield _make_check_row("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
     yield _check_disk_space(workspace.runs)
-    if writers := [writer for folder in list_run_folders(workspace) if (writer := folder.unsupported_writer_version)]:
+    if writers := [
+        writer for folder in list_run_folders_oldest_first(workspace) if (writer := folder.outdated_writer_version)
+    ]:
         lacking = f"{format_count(len(writers), 'run')} in an earlier format can be read only"
         yield (
             "runs",

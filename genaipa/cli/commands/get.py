@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, print_json, say, show
+from genaipa.cli.terminal.console import print_json, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option
 from genaipa.errors import UsageError
 from genaipa.words import format_count
@@ -43,13 +43,13 @@ def get(
     if runs:
         import_study(dataset, source, offline=offline, json=json)
     else:
-        _pull_dataset(dataset, source, offline=offline, json=json)
+        _pull_and_print_named_dataset(dataset, source, offline=offline, json=json)
 
 
-def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool, json: bool) -> None:
+def _pull_and_print_named_dataset(dataset_name: str | None, source: str | None, *, offline: bool, json: bool) -> None:
     from genaipa.policies.document import document_layers_and_paths_by_name
 
-    data_set = find_named_dataset(dataset_name)
+    data_set = require_known_dataset(dataset_name)
     result = pull_with_progress(data_set, origin=source, offline=offline)
     pulled = [
         name for name, (layer, _) in document_layers_and_paths_by_name(current_workspace()).items() if layer == "pulled"
@@ -70,9 +70,9 @@ def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool
         )
         return
     for note in result.notes:
-        say(f"note: {note}")
+        print_to_stderr(f"note: {note}")
     if source and not result.fetched:
-        say(f"nothing was fetched from {source}: all its files are already here")
+        print_to_stderr(f"nothing was fetched from {source}: all its files are already here")
     lacking = (
         f" {format_count(result.absent, 'more file')} {'is' if result.absent == 1 else 'are'} missing."
         if result.absent
@@ -83,29 +83,31 @@ def _pull_dataset(dataset_name: str | None, source: str | None, *, offline: bool
     if not data_set.documents:
         show(f"Terms: {data_set.terms} ({result.folder}).")
         if step := getattr(data_set, "next_step", None):
-            add_next_steps(f"Next: {step(current_workspace())}")
+            queue_next_steps(f"Next: {step(current_workspace())}")
         return
     show(f"{data_set.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
-    add_next_steps(f"Next: genaipa run --system extractive --policy {data_set.documents[0]}")
+    queue_next_steps(f"Next: genaipa run --system extractive --policy {data_set.documents[0]}")
     if data_set.systems:
         show(f"To import the published study as runs and scores: genaipa get {data_set.name} --runs")
 
 
 def pull_with_progress(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
     """Pull a data set, with its progress on stderr."""
-    from genaipa.cli.terminal.progress import show_pull_progress
+    from genaipa.cli.terminal.progress import show_count_of_pulled_files
 
-    with show_pull_progress(dataset.title) as report_files:
+    with show_count_of_pulled_files(dataset.title) as report_files:
         return dataset.pull(origin=origin, offline=offline, progress=report_files)
 
 
-def import_study(dataset_name: str | None, source: str | None, *, offline: bool = False, json: bool) -> None:
+def import_study(
+    dataset_name: str | None, source_to_fetch_first: str | None, *, offline: bool = False, json: bool
+) -> None:
     """Import a published study as runs and scores, and print what came; a `source` is fetched from before."""
-    data_set = find_named_dataset(dataset_name, with_runs=True)
-    if source is not None:
-        result = pull_with_progress(data_set, origin=source, offline=offline)
-        say(
+    data_set = require_known_dataset(dataset_name, offer_only_studies=True)
+    if source_to_fetch_first is not None:
+        result = pull_with_progress(data_set, origin=source_to_fetch_first, offline=offline)
+        print_to_stderr(
             f"{data_set.title}: {format_count(result.fetched, 'file')} fetched, {result.kept} already here, "
             "all identical "
             "to the published files."
@@ -117,13 +119,15 @@ def import_study(dataset_name: str | None, source: str | None, *, offline: bool 
         _print_imported_study(done)
 
 
-def find_named_dataset(name: str | None, *, with_runs: bool = False) -> Dataset:
+def require_known_dataset(name: str | None, *, offer_only_studies: bool = False) -> Dataset:
     """Find the data set that a command names; a UsageError that lists them where none is named."""
     from genaipa.datasets.base import dataset_names, find_dataset
 
     if name is None:
-        names = [candidate for candidate in dataset_names() if not with_runs or find_dataset(candidate).systems]
-        commands = [f"genaipa get {candidate}{' --runs' if with_runs else ''}" for candidate in names]
+        names = [
+            candidate for candidate in dataset_names() if not offer_only_studies or find_dataset(candidate).systems
+        ]
+        commands = [f"genaipa get {candidate}{' --runs' if offer_only_studies else ''}" for candidate in names]
         raise UsageError(f"choose the data set to get: {' or '.join(commands)}.")
     return find_dataset(name)
 
@@ -154,4 +158,4 @@ def _print_imported_study(done: Imported) -> None:
         show(line)
     if not done.changed:
         show("Everything was already here; nothing changed.")
-    add_next_steps(f"Next: genaipa report {' '.join(done.runs)}")
+    queue_next_steps(f"Next: genaipa report {' '.join(done.runs)}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import say, show
+from genaipa.cli.terminal.console import print_to_stderr, show
 from genaipa.errors import UsageError
 
 _MARKER = """\
@@ -64,7 +64,7 @@ def init(
     folder = folder.expanduser()
     for file in _create_workspace_and_list_kept_files(folder):
         lines = f"; add to it: {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
-        say(f"{folder / file} already exists and was left unchanged{lines}")
+        print_to_stderr(f"{folder / file} already exists and was left unchanged{lines}")
     is_current_folder = folder.resolve() == Path.cwd().resolve()
     label = "This folder" if is_current_folder else str(folder)
     show(
@@ -81,7 +81,7 @@ def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
     import json
 
     from genaipa.scoring.rubric import GUIDELINES, STARTER
-    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_unusable_folder
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_what_blocks_folder
 
     name = folder.resolve().name
     if not name.isprintable():
@@ -97,7 +97,7 @@ def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
     places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
         for path in places:
-            if problem := explain_unusable_folder(path):
+            if problem := explain_what_blocks_folder(path):
                 raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
             raise UsageError(f"{folder} is already a workspace; choose a new folder.")

@@ -14,11 +14,11 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
     print_json,
+    print_to_stderr,
+    queue_explanation,
+    queue_next_steps,
     rewrite_options_as_flags,
-    say,
     show,
     stdout_width,
 )
@@ -93,7 +93,7 @@ def judge(
     Each judge scores each answer once per pass. The same command again asks only for missing verdicts. To measure how
     well a judge agrees with people: genaipa judges.
     """
-    from genaipa.cli.commands.run import choose_batching
+    from genaipa.cli.commands.run import combine_batch_and_no_wait_options
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import judging
     from genaipa.execution.limits import RunLimits
@@ -104,18 +104,18 @@ def judge(
     with judging.hold_judging_lock(workspace):
         judges = judging.prepare_judge_runs(workspace, request, observer, offline=offline)
         if judges.had:
-            say(f"Judgements that already exist: {judges.had:,} of {judges.wanted:,}.")
+            print_to_stderr(f"Judgements that already exist: {judges.had:,} of {judges.wanted:,}.")
         if not judges.runs:
-            _print_nothing_to_judge(workspace, judges, json=json)
+            _print_nothing_to_judge_and_means(workspace, judges, json=json)
         elif dry_run or estimate:
             _print_preview(judges, messages=dry_run, json=json, batch=bool(batch))
         else:
-            mode = choose_batching(batch, *judges.runs, no_wait=no_wait)
+            mode = combine_batch_and_no_wait_options(batch, *judges.runs, no_wait=no_wait)
             limits = RunLimits(max_connections, max_retries, timeout, max_cost, mode)
             raise typer.Exit(_run_judges(workspace, judges, limits, observer, json=json))
 
 
-def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, json: bool) -> None:
+def _print_nothing_to_judge_and_means(workspace: Workspace, judges: PreparedJudges, *, json: bool) -> None:
     if json:
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
     else:
@@ -125,7 +125,7 @@ def _print_nothing_to_judge(workspace: Workspace, judges: PreparedJudges, *, jso
             if lacking
             else "There is nothing to judge: every answer already has a verdict."
         )
-        _print_judge_means_tell_people_scored(workspace, judges.answers)
+        _print_judge_means_and_list_tips(workspace, judges.answers)
 
 
 def _print_preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
@@ -141,33 +141,33 @@ def _run_judges(
     import asyncio
 
     from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
-    from genaipa.cli.terminal.env_file import print_keys_from_env_file
+    from genaipa.cli.terminal.env_file import print_which_keys_came_from_env_file
 
-    print_keys_from_env_file(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
+    print_which_keys_came_from_env_file(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
     try:
-        done = asyncio.run(_ask_judges_until_interrupt(judges, limits, observer))
+        done = asyncio.run(_ask_judges_interruptibly(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        say("interrupted; all verdicts so far are kept. Continue with the same command.")
+        print_to_stderr("interrupted; all verdicts so far are kept. Continue with the same command.")
         return INTERRUPTED
     _print_judging_outcome(workspace, judges, done, json=json)
     statuses = {outcome.status for _, outcome in done}
     return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
 
 
-async def _ask_judges_until_interrupt(
+async def _ask_judges_interruptibly(
     judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, RunOutcome]]:
-    from genaipa.cli.terminal.process import stop_promptly_at_interrupt
+    from genaipa.cli.terminal.process import cancel_busy_task_after_interrupt
     from genaipa.execution.judging import carry_out_judge_runs
 
-    with stop_promptly_at_interrupt():
+    with cancel_busy_task_after_interrupt():
         return await carry_out_judge_runs(judges, limits, observer)
 
 
 def _print_judging_outcome(
     workspace: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
-    from genaipa.cli.commands.run_summary import note_cut_prompts_and_reasoning, print_tally, summarize_run
+    from genaipa.cli.commands.run_summary import note_cut_prompts_and_leaked_reasoning, print_tally, summarize_run
     from genaipa.execution.judging import judges_served_as_several_models
 
     changed = judges_served_as_several_models(done)
@@ -183,13 +183,13 @@ def _print_judging_outcome(
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
             show(f"genaipa stopped asking {system}: {rewrite_options_as_flags(reason)}")
-        for sentence in note_cut_prompts_and_reasoning(outcome.tally):
+        for sentence in note_cut_prompts_and_leaked_reasoning(outcome.tally):
             show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people, better = _print_judge_means_tell_people_scored(workspace, judges.answers)
+    people, better = _print_judge_means_and_list_tips(workspace, judges.answers)
     unasked_runs = len(judges.runs) - len(done)
     if missing := sum(row.missing_count for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{format_count(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
@@ -197,23 +197,23 @@ def _print_judging_outcome(
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Continue with the same command{higher}.")
     elif people:
-        add_next_steps("Agreement with people: genaipa judges", "Figures: genaipa report")
+        queue_next_steps("Agreement with people: genaipa judges", "Figures: genaipa report")
     else:
-        add_next_steps(
+        queue_next_steps(
             "To check the judge, score some answers yourself: genaipa score", "Figures: genaipa report", *better
         )
 
 
-def _print_judge_means_tell_people_scored(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
+def _print_judge_means_and_list_tips(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
     scored two.
     """
-    from genaipa.judging.verdict import summarize_judges
+    from genaipa.judging.verdict import average_verdicts_by_judge
     from genaipa.systems.provider import shorten_system_names
 
-    add_explanation(
+    queue_explanation(
         "A judge alone gives no estimate: its error is unknown until people have scored some of the answers. "
         "Its M_all (10 to 100) is averaged for each question over documents and passes, and then over questions.",
         "Verdicts are stored separately from people's scores and are not part of any average. Once people "
@@ -221,7 +221,7 @@ def _print_judge_means_tell_people_scored(workspace: Workspace, answers: JudgedA
         "the judged answers, genaipa judges shows how well the judge agrees with them.",
         hint="What the numbers mean: --explain",
     )
-    results = summarize_judges(workspace, answers)
+    results = average_verdicts_by_judge(workspace, answers)
     names = shorten_system_names(sorted({system for result in results for system in result.means}))
     for result in results:
         who = "Judge" if len(results) == 1 else f"Judge {result.judge}"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
     is_explanation_wanted,
-    print_caveat,
+    print_caveat_unless_quiet,
     print_json,
     print_table,
+    queue_explanation,
+    queue_next_steps,
     show,
 )
 from genaipa.cli.terminal.options import (
@@ -111,7 +111,7 @@ def judges(
     else:
         show(_NONE)
     for sentence in () if json else (*study.lost, *chapter.absent, *sorted(set(study.problems))):
-        print_caveat(sentence)
+        print_caveat_unless_quiet(sentence)
 
 
 def _print_judges_tables(tables: dict[str, Table], by: str) -> None:
@@ -123,8 +123,8 @@ def _print_judges_tables(tables: dict[str, Table], by: str) -> None:
         short = agreed is not None and lenient is not None and _summarize_judge(row["judge"], agreed, lenient)
         show(f"{row['judge']}: {short or row['finding']}")
         judged = f"{format_count(row['passes'], 'pass', 'passes')}, {format_count(row['judged'], 'answer')} judged"
-        add_explanation(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
-    add_explanation(summary.note, hint="What the numbers mean: --explain")
+        queue_explanation(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
+    queue_explanation(summary.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
         _print_without_empty_columns(_AGREEMENT, list(_agreement_rows_by_measure(agreed)))
@@ -135,8 +135,8 @@ def _print_judges_tables(tables: dict[str, Table], by: str) -> None:
         if is_explanation_wanted():
             show(f"{lenient.title}: judge's M_all minus people's, on a scale from 10 to 100")
             _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
-        add_explanation(agreed.note, _describe_left_out_groups(lenient), lenient.note)
-        add_explanation("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
+        queue_explanation(agreed.note, _describe_left_out_groups(lenient), lenient.note)
+        queue_explanation("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
 
 def _summarize_judge(judge: str, agreement_table: Table, leniency_table: Table) -> str:
@@ -180,17 +180,19 @@ def _suggest_judging_next_step(
     draw = "" if is_sample_drawn or is_too_small_to_sample else "genaipa sample, then "
     below = bool((judges_table.data["answers"] < LEAST).any())
     if below:
-        print_caveat(f"A judge counts once people have scored {LEAST} of the answers it judged.")
+        print_caveat_unless_quiet(f"A judge counts once people have scored {LEAST} of the answers it judged.")
     if is_all_scored:
-        print_caveat("People scored all of the answers; no estimate is needed.")
-        add_next_steps("Next: genaipa report")
+        print_caveat_unless_quiet("People scored all of the answers; no estimate is needed.")
+        queue_next_steps("Next: genaipa report")
     elif below:
-        add_next_steps(f"Next: {draw}genaipa score")
+        queue_next_steps(f"Next: {draw}genaipa score")
     elif is_too_small_to_sample:
-        print_caveat("With so few answers, score them all; no estimate is needed.")
-        add_next_steps("Next: genaipa score")
+        print_caveat_unless_quiet("With so few answers, score them all; no estimate is needed.")
+        queue_next_steps("Next: genaipa score")
     else:
-        add_next_steps("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
+        queue_next_steps(
+            "Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else ""
+        )
 
 
 def _print_without_empty_columns(headers: Sequence[str], lines: list[list[str] | str]) -> None:
@@ -215,7 +217,7 @@ def _agreement_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
             with_people = cells[judge, measure, PEOPLE]
             places = ((judge, PEOPLE), (PEOPLE, EACH_OTHER), (judge, ITSELF), (judge, OTHERS))
             alphas = (
-                _format_value_with_interval(agreements, cells.get((who, measure, whom), {}), "alpha")
+                _format_value_interval_or_why_missing(agreements, cells.get((who, measure, whom), {}), "alpha")
                 for who, whom in places
             )
             ac2 = agreements.format_cell("ac2", with_people["ac2"])
@@ -224,7 +226,7 @@ def _agreement_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
                 f"{with_people['answers']:,}",
                 *alphas,
                 ac2,
-                _format_value_with_interval(agreements, with_people, "r", "r_low", "r_high"),
+                _format_value_interval_or_why_missing(agreements, with_people, "r", "r_low", "r_high"),
             ]
 
 
@@ -234,7 +236,7 @@ def _agreement_rows_by_group(agreements: Table, group_column: str) -> Iterator[l
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
-            alpha = _format_value_with_interval(agreements, row, "alpha")
+            alpha = _format_value_interval_or_why_missing(agreements, row, "alpha")
             measures = (agreements.format_cell(name, row[name]) for name in ("ac2", "commonest"))
             yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
@@ -275,7 +277,7 @@ def _describe_left_out_groups(leniencies: Table) -> str:
     )
 
 
-def _format_value_with_interval(
+def _format_value_interval_or_why_missing(
     table: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high"
 ) -> str:
     """Format a value with its interval; say why where it is absent."""

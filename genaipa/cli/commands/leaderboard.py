@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
-    print_caveat,
+    print_caveat_unless_quiet,
     print_first_caveats_explain_rest,
     print_json,
+    queue_explanation,
+    queue_next_steps,
     show,
-    show_table,
+    show_table_and_queue_note,
 )
 from genaipa.cli.terminal.options import (
     ExcludedOption,
@@ -63,11 +63,13 @@ def leaderboard(
 
     workspace = current_workspace()
     check_run_and_system_names(workspace, *split_names(run))
-    study, results = _gather_study_and_results_by_rule(workspace, split_names(run), only, by, excluded=include_excluded)
+    study, results = _gather_study_and_rule_scored_results(
+        workspace, split_names(run), only, by, excluded=include_excluded
+    )
     from genaipa.reports import render
     from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
     from genaipa.reports.chapters.groups import group_leaderboard_table
-    from genaipa.reports.chapters.overall import leaderboard_table, note_unequally_scored_systems, note_unranked_systems
+    from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_scored_questions, note_unranked_systems
     from genaipa.reports.notable import is_wholly_unscored, notable_sentences
     from genaipa.reports.part import note_sparsely_scored_experiments
 
@@ -75,7 +77,7 @@ def leaderboard(
     table = add_system_notes_to_table(leaderboard_table(study.table), collect_system_notes(study))
     rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
     grouped = (group_leaderboard_table(study.table, study.groups) or None) if study.groups else None
-    apart = [note_unequally_scored_systems(study.table)] if table and len(table.data) > 1 else []
+    apart = [note_unlike_scored_questions(study.table)] if table and len(table.data) > 1 else []
     sentences = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
         sentences.insert(0, f"Filtered by: {', '.join(split_names(run))}.")
@@ -92,31 +94,31 @@ def leaderboard(
     if not tables and output is None and is_wholly_unscored(study.table):
         show("No ranking yet: nobody has scored an answer.")
         print_first_caveats_explain_rest(problems)
-        add_explanation(*sentences)
-        add_next_steps(f"Next: {shell_command('genaipa', 'score', *split_names(run))}")
+        queue_explanation(*sentences)
+        queue_next_steps(f"Next: {shell_command('genaipa', 'score', *split_names(run))}")
         return
     if output is not None:
         _write_leaderboard(grouped or (tables[0] if tables else table), output, force=force)
     else:
         nothing = "No run in this workspace has answers to rank."
-        _print_tables(
+        _print_blank_reason_and_tables(
             tables,
             ""
             if table
             else note_sparsely_scored_experiments(study.table) or ("" if tables or not results else nothing),
         )
-    print_caveat(unranked := note_unranked_systems(study.table))
+    print_caveat_unless_quiet(unranked := note_unranked_systems(study.table))
     print_first_caveats_explain_rest(
-        [*note_too_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)]
+        [*caveat_on_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)]
     )
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
         common = ["--anyway"] if any(apart) else []
-        add_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2], *common)}")
+        queue_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2], *common)}")
 
 
-def note_too_few_documents(table: Table | None) -> list[str]:
+def caveat_on_few_documents(table: Table | None) -> list[str]:
     """Return a sentence where a leaderboard rests on so few documents that it says nothing of others."""
     from genaipa.stats.intervals import LEAST_DOCUMENTS
 
@@ -130,15 +132,15 @@ def note_too_few_documents(table: Table | None) -> list[str]:
     ]
 
 
-def _print_tables(tables: Sequence[Table], blank_reason: str) -> None:
+def _print_blank_reason_and_tables(tables: Sequence[Table], blank_reason: str) -> None:
     """Print the tables, after the sentence on what would be in a leaderboard that is blank."""
     if blank_reason:
         show(blank_reason)
     for table in tables:
-        show_table(table)
+        show_table_and_queue_note(table)
 
 
-def _gather_study_and_results_by_rule(
+def _gather_study_and_rule_scored_results(
     workspace: Workspace, names: tuple[str, ...], only: Filters, by: str, *, excluded: bool
 ) -> tuple[Study, list[Results]]:
     """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.console import say, show
+from genaipa.cli.terminal.console import print_to_stderr, show
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
@@ -56,30 +56,30 @@ def pack(
     from genaipa.archive import pack as write_pack
 
     workspace, names = current_workspace(), split_names(run)
-    file = output or Path(f"{make_pack_name(names)}.zip")
+    file = output or Path(f"{make_pack_stem_from_first_run(names)}.zip")
     if file.suffix != ".zip":
         raise UsageError(f"'{file.name}' must end in .zip.")
     check_no_overwrite(file, force=force)
     workspace.check_output_outside_data(file)
-    sources = select_sources_to_pack(workspace, names, "pack")
+    sources = select_and_announce_sources_to_pack(workspace, names, "pack")
     packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
     print_packing_summary(file, packed)
     show(f"To open it: {shell_command('genaipa', 'unpack', file, 'FOLDER')}")
 
 
-def make_pack_name(runs: Sequence[str]) -> str:
+def make_pack_stem_from_first_run(runs: Sequence[str]) -> str:
     """Return a name for what the runs are packed into: that of the first, as a file can have it."""
     return re.sub(r"[^\w.-]+", "-", runs[0] if runs else "study").strip(".-")
 
 
-def select_sources_to_pack(workspace: Workspace, names: Sequence[str], command_name: str) -> list[Source]:
+def select_and_announce_sources_to_pack(workspace: Workspace, names: Sequence[str], command_name: str) -> list[Source]:
     """Select the named runs, or say that it is all of them, and with which command it is one."""
     from genaipa.runs.selection import select_sources
 
     sources = select_sources(workspace, names)
     print_study_slice_problems(workspace, [source.folder for source in sources])
     if not names:
-        say(
+        print_to_stderr(
             f"packing all {format_count(len(sources), 'run')} of the workspace; to pack one: genaipa {command_name} RUN"
         )
     return sources
@@ -91,9 +91,9 @@ def print_packing_summary(file: Path, packed: Packed) -> None:
         f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.events, 'score')} and the report."
     )
     for text in packed.pack.absent:
-        say(f"left out: the text of {text.document} ({text.license or 'no license stated'}); {text.source}")
+        print_to_stderr(f"left out: the text of {text.document} ({text.license or 'no license stated'}); {text.source}")
     for system, documents in packed.unclear.items():
-        say(
+        print_to_stderr(
             f"left out: the replies of {system} about {', '.join(documents)}, because they may quote the texts; if the "
             'system writes its own words, set words = "own" in its class before a run, or use --with-texts'
         )

@@ -11,10 +11,10 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
-    add_next_steps,
     print_json,
     print_table,
-    say,
+    print_to_stderr,
+    queue_next_steps,
     show,
     show_facts,
     stderr_console,
@@ -81,7 +81,7 @@ def _print_document_list(workspace: Workspace, *, json: bool) -> None:
         try:
             rows.append(_document_facts(workspace, load_document(name, workspace)))
         except DataError as error:
-            say(f"left out: {error}")
+            print_to_stderr(f"left out: {error}")
     missing = {
         data_set.name: sorted(set(data_set.documents) - set(documents))
         for data_set in load_datasets()
@@ -112,7 +112,7 @@ def _print_document_list(workspace: Workspace, *, json: bool) -> None:
     show("written for: the question set of these answers; other sets with the same questions use them, too.")
     for row in rows:
         if row["unused"]:
-            say(f"{row['name']}: {row['unused']}")
+            print_to_stderr(f"{row['name']}: {row['unused']}")
     for dataset, missing_names in missing.items():
         if missing_names:
             show(f"More come with 'genaipa get {dataset}': {', '.join(missing_names)}")
@@ -173,12 +173,12 @@ def show_policy(
     elif text:
         show(document.text.rstrip("\n"), exact=True)
     elif section is None:
-        _print_document(workspace, document, json=json)
+        _print_document_facts_and_outline(workspace, document, json=json)
     else:
         _print_section(document, section, json=json)
 
 
-def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
+def _print_document_facts_and_outline(workspace: Workspace, document: Document, *, json: bool) -> None:
     from genaipa.languages.catalog import describe_language
     from genaipa.policies.document import document_layers_and_paths_by_name
     from genaipa.questions.sets import default_question_set_name
@@ -232,9 +232,9 @@ def _describe_annotated_answers(facts: dict[str, Any], question_set: str) -> str
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
-    from genaipa.policies.sections import resolve_citation
+    from genaipa.policies.sections import find_innermost_cited_section
 
-    cited = resolve_citation(document.citable_sections, label)
+    cited = find_innermost_cited_section(document.citable_sections, label)
     if cited is None:
         labels = [section.number or section.title for section in document.sections]
         raise UnknownNameError(f"section in {document.name}", label, labels)
@@ -282,7 +282,7 @@ def add(
     if json:
         print_json({**facts, "held": "; ".join(held)})
         return
-    _print_document(workspace, document, json=False)
+    _print_document_facts_and_outline(workspace, document, json=False)
     if hidden := [layer for layer, _ in workspace.files_in_all_layers("policies")[name] if layer != document.layer]:
         show(f"It hides the {hidden[0]} document '{name}'; choose another --name to use both.")
     if facts["answers"] and not facts["answers_digest"]:
@@ -293,7 +293,7 @@ def add(
     for sentence in held:
         show(f"{sentence}.")
     show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml.")
-    add_next_steps(f"Next: {shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}")
+    queue_next_steps(f"Next: {shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}")
 
 
 @app.command()
@@ -315,13 +315,13 @@ def annotate(
     """
     from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
-    from genaipa.policies.corpus import find_document
+    from genaipa.policies.corpus import read_corpus_document
     from genaipa.questions.annotations import format_annotation_template
     from genaipa.questions.sets import default_question_set_name, load_question_set
 
     workspace = current_workspace()
     require_own_workspace(workspace)
-    document = load_named_document(workspace, name) if documents is None else find_document(documents, name)
+    document = load_named_document(workspace, name) if documents is None else read_corpus_document(documents, name)
     question_set = load_question_set(questions or default_question_set_name(document, workspace), workspace)
     path = write_new_annotations_file(workspace, name, format_annotation_template(document, question_set, today()))
     show(f"{path}: {format_count(len(question_set.questions), 'question')} to answer. {CHECK}")
@@ -385,15 +385,15 @@ def stats(
         return
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
-    from genaipa.policies.corpus import examine_corpus, read_documents
+    from genaipa.policies.corpus import examine_corpus, read_unchecked_documents
     from genaipa.policies.statistics import measure_distributions
 
     with _show_document_progress("checking") as count:
-        corpus = examine_corpus(documents, by=by, on_row=count)
+        corpus = examine_corpus(documents, stratum_column=by, on_row=count)
     for remark in corpus.remarks_on_groups:
-        say(remark)
+        print_to_stderr(remark)
     with _show_document_progress("measured", corpus.document_count) as count:
-        groups = measure_distributions(_yield_counted_documents(read_documents(documents), count), by)
+        groups = measure_distributions(_yield_counted_documents(read_unchecked_documents(documents), count), by)
     if output is not None:
         _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
         show(f"{output}: {format_count(corpus.document_count, 'document')}")

@@ -8,11 +8,11 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
     is_explanation_wanted,
     print_json,
     print_table,
+    queue_explanation,
+    queue_next_steps,
     show,
 )
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
@@ -62,7 +62,7 @@ def prompts(
     if policy is None:
         if not json and name is None:
             _print_prompt_sets(workspace, prompts)
-        _print_templates(loaded, chosen, json=json)
+        _print_template_table_and_texts(loaded, chosen, json=json)
     else:
         _print_messages(workspace, loaded, chosen, policy, json=json)
 
@@ -82,10 +82,10 @@ def _template_variables(name: str) -> tuple[str, ...]:
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
 
 
-def _print_prompt_sets(workspace: Workspace, selected: str) -> None:
-    from genaipa.tasks.prompts import SETS, list_prompt_sets, list_translated_prompt_sets
+def _print_prompt_sets(workspace: Workspace, set_shown_below: str) -> None:
+    from genaipa.tasks.prompts import SETS, list_prompt_sets, translated_prompt_set_descriptions
 
-    sets = SETS | list_translated_prompt_sets()
+    sets = SETS | translated_prompt_set_descriptions()
     print_table(
         ("set", "how it asks"),
         [
@@ -93,10 +93,10 @@ def _print_prompt_sets(workspace: Workspace, selected: str) -> None:
             for name in list_prompt_sets(workspace)
         ],
     )
-    show(f"\nMessages of {selected}, with the variables that are filled in:")
+    show(f"\nMessages of {set_shown_below}, with the variables that are filled in:")
 
 
-def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
+def _print_template_table_and_texts(loaded: Prompts, names: list[str], *, json: bool) -> None:
     if json:
         print_json(
             [
@@ -124,13 +124,13 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
     for name in names if is_full else ():
         _print_text_under_title(name, loaded.template_texts[name].rstrip(), exact=False)
-    add_explanation(
+    queue_explanation(
         f"To replace a template, put a file with its name into prompts/{loaded.name}/ in your workspace, or into "
         "prompts/ for all sets; any other folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
     of = "" if is_single else "To show one: genaipa prompts NAME"
-    add_next_steps(of, f"Filled in: genaipa prompts {names[0]}{chosen} --policy brindlecart")
+    queue_next_steps(of, f"Filled in: genaipa prompts {names[0]}{chosen} --policy brindlecart")
 
 
 def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, show
+from genaipa.cli.terminal.console import print_json, print_table, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError, shell_command
 from genaipa.words import format_count
@@ -112,7 +112,7 @@ def new(
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
     ask = shell_command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
     show(f"{path}: fill it in, and check it with genaipa validate.")
-    add_next_steps(f"Then: {ask}")
+    queue_next_steps(f"Then: {ask}")
 
 
 def _print_question_sets(workspace: Workspace, *, json: bool) -> None:
@@ -173,8 +173,8 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
         f"{chosen.title} ({chosen.name}): {format_count(len(chosen.questions), 'question')}, asked about a "
         f"{chosen.kind}"
     )
-    if chosen.describe_translation:
-        show(f"Translated from {chosen.translates} {chosen.describe_translation}.")
+    if chosen.translation_credits:
+        show(f"Translated from {chosen.translates} {chosen.translation_credits}.")
     show(f"{chosen.placeholder} becomes the document's company or short name.")
     rows: list[tuple[str, ...]] = []
     for category, title in chosen.categories.items():

@@ -6,16 +6,16 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.commands.leaderboard import note_too_few_documents
+from genaipa.cli.commands.leaderboard import caveat_on_few_documents
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
-    print_caveat,
+    print_caveat_unless_quiet,
     print_first_caveats_explain_rest,
     print_json,
-    say,
+    print_to_stderr,
+    queue_explanation,
+    queue_next_steps,
     show,
-    show_tables,
+    show_tables_and_queue_notes,
     stderr_console,
 )
 from genaipa.cli.terminal.options import (
@@ -33,14 +33,14 @@ from genaipa.cli.terminal.options import (
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options
 from genaipa.errors import UsageError, shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import format_count, make_printable
+from genaipa.words import format_count, replace_unprintable_characters
 from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from genaipa.reports.report import Report
-    from genaipa.scoring.rubric import Bounds
+    from genaipa.scoring.rubric import BandBounds
     from genaipa.workspace import Workspace
 
 _GreenOption = Annotated[
@@ -121,7 +121,7 @@ def report(
         before = read_report_selection(folder)
         page = result.write(folder, formats=wanted, whole=with_texts, tell=tell)
     if before is not None and before != sorted(result.selection):
-        say(f"The report on {', '.join(before) or 'everything'} in {folder} was replaced.")
+        print_to_stderr(f"The report on {', '.join(before) or 'everything'} in {folder} was replaced.")
     if frame is not None:
         _write_tidy_table(result, frame)
     if json:
@@ -136,9 +136,9 @@ def report(
 def _show_current_step(first_step: str) -> Iterator[Callable[[str], None]]:
     """Show the current step on the terminal: `first_step`, then each passed to the function; elsewhere one line."""
     if not stderr_console().is_terminal:
-        say("computing tables and figures; this takes a few seconds")
+        print_to_stderr("computing tables and figures; this takes a few seconds")
     with stderr_console().status(first_step) as status:
-        yield lambda now: status.update(make_printable(now))
+        yield lambda now: status.update(replace_unprintable_characters(now))
 
 
 def _check_tidy_table_path(path: Path | None, *, force: bool) -> None:
@@ -153,46 +153,46 @@ def _open_in_browser(page: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(page.resolve().as_uri()):
-        say(f"No browser could be opened; open {page} yourself.")
+        print_to_stderr(f"No browser could be opened; open {page} yourself.")
 
 
 def print_report_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
-    from genaipa.reports.chapters.overall import note_unequally_scored_systems, note_unranked_systems
+    from genaipa.reports.chapters.overall import note_unlike_scored_questions, note_unranked_systems
 
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
         f" {word}" for word in workspace_option_if_needed(current_workspace().home)
     )
     for sentence in report.study.lost:
-        say(sentence)
+        print_to_stderr(sentence)
     notable = [sentence for sentence in report.notable if sentence not in report.study.lost]
     if counted := _describe_unscored_report(report):
         show(counted)
         print_first_caveats_explain_rest(report.gaps)
-        add_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
+        queue_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
     else:
-        show_tables(report.main_tables)
-        print_caveat(unranked := note_unranked_systems(report.frame))
+        show_tables_and_queue_notes(report.main_tables)
+        print_caveat_unless_quiet(unranked := note_unranked_systems(report.frame))
         print_first_caveats_explain_rest(
             [
-                *note_too_few_documents(report.tables.get("leaderboard")),
+                *caveat_on_few_documents(report.tables.get("leaderboard")),
                 *(sentence for sentence in notable if sentence != unranked),
             ]
         )
     for problem in report.problems:
         show(f"- {problem}")
     if report.absent and not counted:
-        print_caveat(
+        print_caveat_unless_quiet(
             f"{format_count(len(report.absent), 'chapter')} {'has' if len(report.absent) == 1 else 'have'} no data yet."
         )
-    add_explanation(*report.absent)
-    add_next_steps(f"Report: {page}", always=True)
+    queue_explanation(*report.absent)
+    queue_next_steps(f"Report: {page}", always=True)
     if counted or "leaderboard" in report.tables:
         best = [] if counted else list(report.tables["leaderboard"].data["system"][:2])
-        common = ["--anyway"] if note_unequally_scored_systems(report.frame) else []
+        common = ["--anyway"] if note_unlike_scored_questions(report.frame) else []
         compare = shell_command("genaipa", "compare", *best, *common)
-        add_next_steps(
+        queue_next_steps(
             f"Next: genaipa score{arguments}" if counted or report.absent or len(best) == 1 else f"Next: {compare}"
         )
 
@@ -213,13 +213,13 @@ def _describe_unscored_report(report: Report) -> str:
     return f"{text} Answers, times and costs are in the report."
 
 
-def _resolve_band_bounds(workspace: Workspace, green: float | None, red: float | None) -> Bounds:
+def _resolve_band_bounds(workspace: Workspace, green: float | None, red: float | None) -> BandBounds:
     """Read the bounds of the rubric's bands; the given ones replace them."""
-    from genaipa.scoring.rubric import Bounds, load_rubric
+    from genaipa.scoring.rubric import BandBounds, load_rubric
 
     bands = load_rubric(workspace).bands
     try:
-        return Bounds(bands.green if green is None else green, bands.red if red is None else red)
+        return BandBounds(bands.green if green is None else green, bands.red if red is None else red)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
 

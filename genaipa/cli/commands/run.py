@@ -94,7 +94,7 @@ def run(
         _refuse_plan_options_with_resume(context)
         prepared = run_slices.prepare_resumed_run_or_slice(workspace, resume, part, observer, offline=offline)
     else:
-        sampling = options.read_sampling_options({name: own.pop(name) for name in SAMPLING_OPTIONS})
+        sampling = options.load_system_prompt_into_options({name: own.pop(name) for name in SAMPLING_OPTIONS})
         kind, task, plan = _resolve_kind_task_and_plan_options(
             task, {name: own[name] for name in own if _is_option_given(context, name)}
         )
@@ -106,16 +106,16 @@ def run(
             **sampling,
         )  # fmt: skip
         prepared = run_slices.prepare_run_or_first_slice(workspace, request, observer, covers_all_slices=part is None)
-    run_slices.check_launcher_option(on, prepared)
+    run_slices.refuse_launcher_unless_all_slices(on, prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
     parallel_sizes = {"data_parallel_size": data_parallel_size, "tensor_parallel_size": tensor_parallel_size}
     sizes = _format_given_options_as_words(**parallel_sizes)
-    batch_mode = choose_batching(batch, prepared, no_wait=no_wait)
+    batch_mode = combine_batch_and_no_wait_options(batch, prepared, no_wait=no_wait)
     flags = check_server_starts_for_flags(sizes, prepared)
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags, stream)
-    if run_slices.needs_driver(prepared, on, json=json):
+    if run_slices.needs_study_driver(prepared, on, json=json):
         driver = run_slices.StudyDriver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.run_study(context, observer))
     raise typer.Exit(
@@ -129,7 +129,7 @@ run.__signature__ = _add_sampling_and_kind_options(run)  # type: ignore[attr-def
 def _resolve_kind_task_and_plan_options(task: str, task_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the kind and the task that the options name, and the other given options of kinds."""
     from genaipa.kinds import DEFAULT, load_kinds
-    from genaipa.tasks.catalog import find_task_kind
+    from genaipa.tasks.catalog import find_task_kind_or_plain
 
     naming = {kind.option: name for name, kind in load_kinds().items() if kind.option}
     values = {
@@ -143,7 +143,7 @@ def _resolve_kind_task_and_plan_options(task: str, task_options: Mapping[str, An
         if task != DEFAULT:
             raise UsageError(f"a {option} is a task; use either --{option} or --task.")
         return kind, str(values[option]), plan
-    return find_task_kind(task), task, plan
+    return find_task_kind_or_plain(task), task, plan
 
 
 def _is_option_given(context: typer.Context, name: str) -> bool:
@@ -170,7 +170,7 @@ def check_server_starts_for_flags(flags: Sequence[str], prepared: PreparedRun) -
     return tuple(flags)
 
 
-def choose_batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
+def combine_batch_and_no_wait_options(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
     """Return how a run is asked by batches: as the options say; None to go on as it was begun."""
     from genaipa.execution.batches.batched import Batching
     from genaipa.runs.batches import has_batches
@@ -207,16 +207,16 @@ def carry_out_and_print_run(
     import asyncio
 
     from genaipa.cli.commands import run_summary
-    from genaipa.cli.terminal.env_file import print_keys_from_env_file
+    from genaipa.cli.terminal.env_file import print_which_keys_came_from_env_file
     from genaipa.cli.terminal.progress import print_interruption_and_next_command
 
     if prepared.is_complete and launched:
         return 0
     if prepared.is_complete:
         return run_summary.print_run_already_complete(prepared, json=json)
-    print_keys_from_env_file(system.name for system in prepared.systems)
+    print_which_keys_came_from_env_file(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_carry_out_until_interrupt(prepared, limits, observer, _PATIENCE if launched else 0.0))
+        outcome = asyncio.run(_carry_out_interruptibly(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
         print_interruption_and_next_command(prepared.folder, resume_options)
         return INTERRUPTED
@@ -225,7 +225,7 @@ def carry_out_and_print_run(
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _carry_out_until_interrupt(
+async def _carry_out_interruptibly(
     prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, lock_wait_seconds: float
 ) -> RunOutcome:
     """Ask a run that Ctrl-C stops also while a document is cut into parts.
@@ -234,11 +234,11 @@ async def _carry_out_until_interrupt(
     """
     import asyncio
 
-    from genaipa.cli.terminal.process import stop_promptly_at_interrupt
+    from genaipa.cli.terminal.process import cancel_busy_task_after_interrupt
     from genaipa.execution.run import carry_out_run
 
     until = asyncio.get_running_loop().time() + lock_wait_seconds
-    with stop_promptly_at_interrupt():
+    with cancel_busy_task_after_interrupt():
         while True:
             try:
                 return await carry_out_run(prepared, limits, observer)

@@ -12,7 +12,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
 from genaipa.files.text import read_text
-from genaipa.kinds import find_kind, load_kinds, load_plan_options
+from genaipa.kinds import find_kind_or_placeholder, load_kinds, load_plan_options
 from genaipa.runs.procedure import MOST
 from genaipa.runs.records import MOST_SLICES
 from genaipa.systems.base import EFFORTS
@@ -300,10 +300,10 @@ SAMPLING_OPTIONS = {
 """Name → option: one for each field of `Sampling`."""
 
 
-def read_sampling_options(given: Mapping[str, Any]) -> dict[str, Any]:
+def load_system_prompt_into_options(sampling_options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sampling options by the fields of a request, the system prompt read from its file."""
-    path = given["system_prompt"]
-    return {**given, "system_prompt": None if path is None else read_text(path).strip()}
+    path = sampling_options["system_prompt"]
+    return {**sampling_options, "system_prompt": None if path is None else read_text(path).strip()}
 
 
 def _make_task_kind_options() -> dict[str, TableOption]:
@@ -318,7 +318,7 @@ def _make_task_kind_options() -> dict[str, TableOption]:
     for name, field in load_plan_options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
-        panel = details.pop("panel", None) or (None if before else find_kind(field.kind).heading)
+        panel = details.pop("panel", None) or (None if before else find_kind_or_placeholder(field.kind).heading)
         complete = getattr(completion, completes) if completes else None
         annotation = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
         # An empty one is no default to be read on the help page.

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.cli.commands.run_options import BESIDE_RESUME
-from genaipa.cli.terminal.console import print_caveat, print_json, rewrite_options_as_flags, say, show
+from genaipa.cli.terminal.console import (
+    print_caveat_unless_quiet,
+    print_json,
+    print_to_stderr,
+    rewrite_options_as_flags,
+    show,
+)
 from genaipa.cli.terminal.process import end_process_when_stdin_closes
 from genaipa.cli.terminal.progress import show_progress
 from genaipa.errors import ManyDocumentsError, OptionError, shell_command
@@ -26,14 +32,14 @@ from genaipa.execution.launch import (
     USAGE,
     Launch,
     StudyTally,
-    carry_out_slices,
+    carry_out_slices_resuming_capped,
     parse_launcher_and_slices_at_once,
 )
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.selection import find_run_or_study, find_sliced_study
 from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import format_count as count_words
-from genaipa.words import make_printable
+from genaipa.words import replace_unprintable_characters
 from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
@@ -133,14 +139,20 @@ class StudyDriver:
             self._make_slice_command_words(context, [] if is_here else flags, resuming=bool(self._begun)),
             self._make_slice_command_words(context, [] if is_here else flags, resuming=True),
             self.representative_slice.number,
-            say,
+            print_to_stderr,
             measure=self.measure_answer_bytes,
             connections=self.limits.max_connections,
             shares_servers=is_here or len(served) < len(self.run.systems),
             gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
-            sentences={make_printable(rewrite_options_as_flags(sentence)) for sentence in observer.sentences},
+            sentences={
+                replace_unprintable_characters(rewrite_options_as_flags(sentence)) for sentence in observer.sentences
+            },
         )
-        serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
+        serving = (
+            serve_models(self.run.systems, flags, print_to_stderr)
+            if is_here
+            else contextlib.nullcontext(dict[str, str]())
+        )
         subject = (
             f"{len(todo):,} of {count_words(self.representative_slice.number, 'slice')} of "
             f"{self.representative_slice.study}, {launcher.about}"
@@ -149,7 +161,7 @@ class StudyDriver:
             display.on_run_started(tally.count_all_slices())
             launch.watch = lambda: display.on_counts_updated(tally.count_all_slices())
             try:
-                carry_out_slices(launch, launcher, todo, at_once)
+                carry_out_slices_resuming_capped(launch, launcher, todo, at_once)
             except KeyboardInterrupt:
                 status = "interrupted"
             else:
@@ -191,7 +203,7 @@ class StudyDriver:
                 f"{self.representative_slice.study}: {complete:,} of "
                 f"{count_words(self.representative_slice.number, 'slice')} complete."
             )
-            print_caveat(self._describe_next_step(tally, status))
+            print_caveat_unless_quiet(self._describe_next_step(tally, status))
         if status == "partial":
             if USAGE in exit_codes.values():
                 return USAGE
@@ -254,7 +266,7 @@ def parse_slice_option(slice_text: str | None, slices: int | None, resume: str |
     return None if slice_text is None else parse_slice(slice_text)
 
 
-def check_launcher_option(on: str | None, prepared: PreparedRun) -> None:
+def refuse_launcher_unless_all_slices(on: str | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a place of slices where there are none, or only one."""
     if on is not None and not prepared.stands_for_all:
         raise OptionError("on", " applies to all slices of a study; start one with: --documents FILE --slices 16")
@@ -306,7 +318,7 @@ def prepare_run_or_first_slice(
     return run
 
 
-def needs_driver(run: PreparedRun, on: str | None, *, json: bool) -> bool:
+def needs_study_driver(run: PreparedRun, on: str | None, *, json: bool) -> bool:
     """Tell whether a run is a study to drive; its only slice is carried out in this process, unless it is told where.
 
     As `json` a study of one slice has the form of any other.

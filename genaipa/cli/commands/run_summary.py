@@ -7,11 +7,23 @@ import math
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from genaipa.cli.terminal.console import print_caveat, print_json, print_table, rewrite_options_as_flags, say, show
+from genaipa.cli.terminal.console import (
+    print_caveat_unless_quiet,
+    print_json,
+    print_table,
+    print_to_stderr,
+    rewrite_options_as_flags,
+    show,
+)
 from genaipa.cli.terminal.fitting import mark_unbreakable
-from genaipa.cli.terminal.progress import format_dollars, format_run_command, format_time, format_tokens
+from genaipa.cli.terminal.progress import (
+    format_command_with_run_name,
+    format_dollars,
+    format_duration_as_h_mm_ss,
+    format_tokens,
+)
 from genaipa.errors import NOT_RECORDED, GenaipaError
-from genaipa.kinds import DEFAULT, RunClosing, find_kind
+from genaipa.kinds import DEFAULT, RunClosing, find_kind_or_placeholder
 from genaipa.runs.status import AnswerCounts
 from genaipa.systems.base import ASSUMED_THOUGHTS, Sampling
 from genaipa.systems.endpoint import read_variable
@@ -35,15 +47,17 @@ _CENT = 0.01
 
 def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = False) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
-    from genaipa.execution.batches.batched import refuse_batched_documents
+    from genaipa.execution.batches.batched import refuse_new_batches_showing_documents
     from genaipa.execution.run import make_systems_ready
 
     for run in runs if batch else ():
-        refuse_batched_documents(run)
-    pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, say))]
+        refuse_new_batches_showing_documents(run)
+    pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, print_to_stderr))]
     if example := next((run for run in runs if run.study_size_factor != 1), None):
         documents = format_count(len(example.task.facts), "document")
-        say(f"{'shown' if messages else 'estimated'} for one slice, with {documents} of {example.documents_label}")
+        print_to_stderr(
+            f"{'shown' if messages else 'estimated'} for one slice, with {documents} of {example.documents_label}"
+        )
     if messages:
         _print_messages(pairs, json=json)
     else:
@@ -217,12 +231,15 @@ def print_run_already_complete(run: PreparedRun, *, json: bool) -> int:
     _, tally = run.folder.read_manifest_and_tally()
     if json:
         print_json(
-            {**summarize_run(run.folder, "complete", tally), **_read_task_closing(run.workspace, run.folder).facts}
+            {
+                **summarize_run(run.folder, "complete", tally),
+                **_read_closing_lines_and_facts(run.workspace, run.folder).facts,
+            }
         )
     else:
         print_tally(tally)
-        _print_scores(run.workspace, run.folder, tally)
-        look = format_run_command(run.folder, "show")
+        _print_mean_scores_or_closing_lines(run.workspace, run.folder, tally)
+        look = format_command_with_run_name(run.folder, "show")
         show(f"{run.folder.name} is complete; nothing was asked. To look at it: {look}")
     return 0
 
@@ -233,31 +250,31 @@ def print_run_outcome(run: PreparedRun, outcome: RunOutcome, *, json: bool, resu
     if json:
         facts = {
             **summarize_run(folder, outcome.status, outcome.tally),
-            **_read_task_closing(run.workspace, folder).facts,
+            **_read_closing_lines_and_facts(run.workspace, folder).facts,
         }
         print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
-    _print_scores(run.workspace, folder, outcome.tally)
+    _print_mean_scores_or_closing_lines(run.workspace, folder, outcome.tally)
     if outcome.elapsed is not None:
-        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else format_time(outcome.elapsed)
+        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else format_duration_as_h_mm_ss(outcome.elapsed)
         # Earlier sittings' calls are in the time of all calls, too.
         is_longer = outcome.tally.totals().seconds > outcome.elapsed
         sides = "; call time sums all calls, including earlier and concurrent ones" if is_longer else ""
-        print_caveat(f"Took {took}{sides}.")
+        print_caveat_unless_quiet(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"genaipa stopped asking {system}: {rewrite_options_as_flags(reason)}")
-    for sentence in [*_note_unexpected_served_models(folder), *note_cut_prompts_and_reasoning(outcome.tally)]:
+    for sentence in [*_note_unexpected_served_models(folder), *note_cut_prompts_and_leaked_reasoning(outcome.tally)]:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    print_caveat(describe_run_next_step(folder, outcome, resume_options))
+    print_caveat_unless_quiet(describe_run_next_step(folder, outcome, resume_options))
 
 
-def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
+def _print_mean_scores_or_closing_lines(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
     """Print the mean score of each system, or the lines of its kind of task."""
-    if lines := _read_task_closing(workspace, folder).lines:
+    if lines := _read_closing_lines_and_facts(workspace, folder).lines:
         for line in lines:
             show(line)
         return
@@ -266,9 +283,9 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
         show(f"{system}: scored {mean:.3f} on average over {format_count(len(scores), 'answer')}.")
 
 
-def _read_task_closing(workspace: Workspace, folder: RunFolder) -> RunClosing:
+def _read_closing_lines_and_facts(workspace: Workspace, folder: RunFolder) -> RunClosing:
     """Return the lines and facts of the run's kind of task; none if its data can't be read."""
-    kind = find_kind(folder.manifest().spec.kind)
+    kind = find_kind_or_placeholder(folder.manifest().spec.kind)
     try:
         return kind.closing_lines_and_facts(workspace, folder)
     except GenaipaError:
@@ -289,12 +306,12 @@ def _note_unexpected_served_models(folder: RunFolder) -> Iterator[str]:
             split_system_name_and_effort(facts.model)[0].rpartition("/")[2],
         )
         other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
-        if record is not None and record.is_remote and other_models:
+        if record is not None and record.has_key_or_address_variable and other_models:
             short_name = shorten_system_names([name])[name]
             yield f"{short_name} was served by {', '.join(other_models)}, which is not the model asked for."
 
 
-def note_cut_prompts_and_reasoning(tally: Tally) -> Iterator[str]:
+def note_cut_prompts_and_leaked_reasoning(tally: Tally) -> Iterator[str]:
     """Yield sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
     counts: dict[str, AnswerCounts] = {}
     for (system, _), row in tally.rows.items():
@@ -325,14 +342,14 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     missing = sum(row.missing_count for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = (
-            f"\nAll figures: {format_run_command(folder, 'report')}"
-            if find_kind(folder.manifest().spec.kind).has_results_class
+            f"\nAll figures: {format_command_with_run_name(folder, 'report')}"
+            if find_kind_or_placeholder(folder.manifest().spec.kind).has_results_class
             else ""
         )
-        return f"Complete. Read the answers: {format_run_command(folder, 'show')}{report}"
+        return f"Complete. Read the answers: {format_command_with_run_name(folder, 'show')}{report}"
     lack = f"{format_count(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(find_pending_batches(folder.path))
-    go_on = format_run_command(folder, "run", *resume_options, "--resume")
+    go_on = format_command_with_run_name(folder, "run", *resume_options, "--resume")
     if out:
         return f"{lack} {describe_pending_batches(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
@@ -340,9 +357,11 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
         providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
         are_written = [provider is not None and provider.by_hand == "written" for provider in providers]
         sheets = mark_unbreakable(folder.path / "sheets")
-        collect = f"{format_run_command(folder, 'collect')}{' --author NAME' if any(are_written) else ''}"
+        collect = f"{format_command_with_run_name(folder, 'collect')}{' --author NAME' if any(are_written) else ''}"
         if all(are_written):
-            desk = f"People write them at the desk, on the page By hand: {format_run_command(folder, 'score')}"
+            desk = (
+                f"People write them at the desk, on the page By hand: {format_command_with_run_name(folder, 'score')}"
+            )
             return f"{lack} {desk}\nWithout the desk, fill in the replies in {sheets}, then: {collect}"
         return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {collect}"
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
@@ -360,7 +379,7 @@ def _describe_how_to_get_missing(folder: RunFolder, outcome: RunOutcome, resume_
         return f"Continue with a higher cap (${enough:g} is a guess): {resume_command} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _are_all_failures_missing_recordings(folder):
         why = "Asking again can't help: the recording lacks these answers, or the turns before them."
-        return f"{why} Why: {format_run_command(folder, 'show')}"
+        return f"{why} Why: {format_command_with_run_name(folder, 'show')}"
     return f"Ask again: {resume_command}"
 
 

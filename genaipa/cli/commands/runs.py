@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
+from genaipa.cli.terminal.console import complain, print_json, print_table, print_to_stderr, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
 from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, shell_command
@@ -59,7 +59,7 @@ def list_runs(
             headers, rows = headers[:-1], [row[:-1] for row in rows]
         print_table(headers, rows, right=(5, 6))
         if len(chosen) < len(readable):
-            say(f"Listed: {len(chosen)} of {len(readable)} runs.")
+            print_to_stderr(f"Listed: {len(chosen)} of {len(readable)} runs.")
     elif readable:
         show(f"None of the {len(readable)} runs matches.")
     elif not problems:
@@ -119,7 +119,7 @@ class _RunListEntry:
             have = len(self.study.slices)
             slices = f"{have:,} of " if self.study.missing_slices else ""
             slices += format_count(self.study.number, "slice")
-            documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices}"
+            documents = f"{manifest.corpus.asked_count_and_file_name if manifest.corpus else ''}, {slices}"
         return (
             self.name,
             manifest.status,
@@ -133,7 +133,7 @@ class _RunListEntry:
 
 
 def _read_entries_and_problems(
-    workspace: Workspace, names: Sequence[str], *, with_all_documents: bool
+    workspace: Workspace, names_unfolding_studies: Sequence[str], *, with_all_documents: bool
 ) -> tuple[list[_RunListEntry], list[str]]:
     """Read the runs, one's own first, and studies, which these names unfold.
 
@@ -142,19 +142,19 @@ def _read_entries_and_problems(
     Also gives sentences about what could not be read.
     """
     from genaipa.files.names import clean_folder_name
-    from genaipa.runs.imported import is_imported
+    from genaipa.runs.imported import is_imported_published_study
     from genaipa.runs.manifest import MANIFEST
-    from genaipa.runs.selection import is_run, list_run_folders
+    from genaipa.runs.selection import is_run, list_run_folders_oldest_first
     from genaipa.runs.slices import group_slices_by_study_name
 
-    folders = sorted(list_run_folders(workspace), key=is_imported)
+    folders = sorted(list_run_folders_oldest_first(workspace), key=is_imported_published_study)
     studies = group_slices_by_study_name(folders)
     study_of = {
         folder.name: study
         for study in studies.values()
         if not any(
             name in part
-            for name in names
+            for name in names_unfolding_studies
             for part in (clean_folder_name(study.name), *(f.name for f in study.as_folders))
         )
         for folder in study.as_folders
@@ -194,7 +194,7 @@ def _read_study(study: SlicedStudy, problems: list[str], *, with_all_documents: 
     for folder in study.as_folders:
         status, of_slice = _read_status_and_totals(folder, folder.read_manifest_head(), problems)
         statuses.add(status)
-        totals = totals.add(of_slice)
+        totals = totals.sum_with(of_slice)
         if with_all_documents:
             manifest.documents |= folder.manifest().documents
     manifest.status = worst_status(statuses)
@@ -223,14 +223,14 @@ def _select_entries(runs: list[_RunListEntry], names: tuple[str, ...], only: Fil
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
     begun = only.experiments
-    only = replace(only, experiments=()).resolve([(entry.folder, entry.manifest) for entry in runs])
-    from genaipa.systems.provider import match_system_name
+    only = replace(only, experiments=()).resolve_short_names([(entry.folder, entry.manifest) for entry in runs])
+    from genaipa.systems.provider import match_system_name_or_empty
 
     run_names = {entry.name for entry in runs}
     systems = {system for entry in runs for system in entry.manifest.spec.systems}
     models = models_by_system(entry.manifest for entry in runs)
     meant = {
-        name: "" if name in run_names or name == "latest" else match_system_name(name, systems, models)
+        name: "" if name in run_names or name == "latest" else match_system_name_or_empty(name, systems, models)
         for name in names
     }
     newest = max(
@@ -259,9 +259,9 @@ def _select_entries(runs: list[_RunListEntry], names: tuple[str, ...], only: Fil
 
 
 def _experiment_or_task_name(manifest: Manifest) -> str:
-    from genaipa.runs.procedure import find_procedure_plan
+    from genaipa.runs.procedure import get_plan_if_procedure_run
 
-    plan = find_procedure_plan(manifest.spec)
+    plan = get_plan_if_procedure_run(manifest.spec)
     return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
 
 
@@ -319,7 +319,7 @@ def remove_runs(
         if folder.is_held_for_writing():
             raise UsageError(f"{folder.name} is in use by another process; stop that process first.")
     for folder in folders.values():
-        say(f"{folder.name}: {_describe_answer_count(folder)}")
+        print_to_stderr(f"{folder.name}: {_describe_answer_count(folder)}")
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was removed, because there is no terminal to confirm it on; add --yes.")

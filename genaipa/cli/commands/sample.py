@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, say, show
+from genaipa.cli.terminal.console import print_json, print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -52,18 +52,18 @@ def sample(
         stratify=stratify or "",
         only=only,
         workspace=current_workspace(),
-        tell=say,
+        tell=print_to_stderr,
     )
     if json:
         print_json([group._asdict() for group in result.groups])
         return
-    print_table(SAMPLE_HEAD, result.rows, right=(2, 3, 4, 5))
+    print_table(SAMPLE_HEAD, result.rows_by_system_and_experiment, right=(2, 3, 4, 5))
     for note in result.notes:
         show(note)
     all_scored = all(group.outside + group.scored == group.answers for group in result.groups)
     if all_scored or (result.waves and not result.unscored):
-        add_next_steps("Next: genaipa report")
+        queue_next_steps("Next: genaipa report")
     elif result.waves:
-        add_next_steps("Next: genaipa score")
+        queue_next_steps("Next: genaipa score")
     else:
-        add_next_steps("Next: genaipa score", "For a random part: genaipa sample --size N")
+        queue_next_steps("Next: genaipa score", "For a random part: genaipa sample --size N")

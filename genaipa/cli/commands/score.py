@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from genaipa.cli.terminal.console import say, show
+from genaipa.cli.terminal.console import print_to_stderr, show
 from genaipa.cli.terminal.options import SELDOM, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
 from genaipa.errors import UnknownNameError, UsageError, clip, shell_command
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count, join_names
 
@@ -86,7 +86,8 @@ def score(
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str, option("--host", help="Address to listen on; any address beyond this machine needs a login.", panel=SELDOM)
+        str,
+        option("--host", help="Address to listen on; any address beyond this machine needs a login.", panel=SELDOM),
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Print the address without opening a browser.")] = False,
     per_answer: _PerAnswer = None,
@@ -142,7 +143,7 @@ def score(
         _print_desk_address_and_runs(desk, login, host, port)
         if note := describe_plan_override(planned, plan):
             show(note)
-        pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
+        pages = dict.fromkeys(find_kind_or_placeholder(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
             show(f"{title} are scored by a rule; their items are on the page {title}.")
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
@@ -161,10 +162,10 @@ def _open_scored_workspace_and_run_names(pack_or_run_names: tuple[str, ...]) -> 
     if len(pack_or_run_names) > 1:
         raise UsageError(f"{packs[0]} is a pack, which is scored by itself; leave the other names out.")
 
-    from genaipa.archive import unpack_to_score
+    from genaipa.archive import unpack_for_scoring_unless_done
     from genaipa.workspace import find_workspace
 
-    folder = unpack_to_score(Path(packs[0]))
+    folder = unpack_for_scoring_unless_done(Path(packs[0]))
     return find_workspace(folder), ()
 
 
@@ -216,7 +217,7 @@ def _check_something_to_score(desk: Desk, folders: list[RunFolder]) -> None:
     """Raise a UsageError where there is nothing to score: no answer, no reply to take by hand, no suite."""
     from genaipa.systems.catalog import resolve_system
 
-    if any(find_kind(folder.manifest().spec.kind).page for folder in folders):
+    if any(find_kind_or_placeholder(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
     if not desk.pool.answers and not any(resolve_system(name, desk.workspace).is_manual for name in systems):
@@ -240,23 +241,25 @@ def _refuse_open_host_without_login(host: str, login: Login | None, *, insecure:
 
 def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.runs.slices import map_slices_to_studies
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import desk_address, is_this_machine
     from genaipa.ui.settings import find_exposed_secrets
 
     for problem in desk.pool.problems:
-        say(problem)
+        print_to_stderr(problem)
     where = desk_address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
-        say("The desk has no TLS proxy: everything that people read and type crosses the network unencrypted.")
+        print_to_stderr(
+            "The desk has no TLS proxy: everything that people read and type crosses the network unencrypted."
+        )
     for path in find_exposed_secrets(desk.workspace) if login else ():
-        say(
+        print_to_stderr(
             f"{path} holds secrets that other users of this machine can read; protect it: "
             f"{shell_command('chmod', '600', path)}"
         )
-    studies = map_slices_to_studies(list_run_folders(desk.workspace))
+    studies = map_slices_to_studies(list_run_folders_oldest_first(desk.workspace))
     in_runs = Counter(
         run
         for answer in desk.pool.answers.values()
@@ -268,7 +271,7 @@ def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, por
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
-    wanted = f" {desk.progress_sentence}" if texts else ""
+    wanted = f" {desk.scores_given_and_wanted_sentence}" if texts else ""
     show(f"{format_count(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
     if desk.sample_note:
         show(desk.sample_note)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import add_next_steps, print_json, print_table, say, show
+from genaipa.cli.terminal.console import print_json, print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
@@ -54,18 +54,18 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
         return
 
     from genaipa.runs.authors import Authors
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.scoring.people import load_people
 
     workspace = current_workspace()
-    rows, answers = _summarize_analysts(
-        _read_events(workspace), load_people(workspace), Authors(list_run_folders(workspace))
+    rows, answers = _make_analyst_rows_and_answer_counts(
+        _read_events(workspace), load_people(workspace), Authors(list_run_folders_oldest_first(workspace))
     )
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
         show(f"No scores in {workspace.home} yet.")
-        add_next_steps(f"Start with: {'genaipa score' if list_run_folders(workspace) else FIRST_RUN}")
+        queue_next_steps(f"Start with: {'genaipa score' if list_run_folders_oldest_first(workspace) else FIRST_RUN}")
     else:
         columns = ["analyst", "scorer", "scores", "adjudicated", "seconds", "latest"]
         heads = [*columns[:4], "median time", "latest"]
@@ -109,12 +109,12 @@ def export(
     A .jsonl file has every recorded event, for backup or transfer. In a table, text that a spreadsheet would take for a
     formula has a leading apostrophe, which 'genaipa scores import' removes.
     """
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import checked_scores_suffix, select_effective_scores, write_scores
+    from genaipa.scoring.tables import require_scores_suffix, select_effective_scores, write_scores
 
     workspace = current_workspace()
-    suffix = checked_scores_suffix(output) if output else ".csv"
+    suffix = require_scores_suffix(output) if output else ".csv"
     if output is not None:
         check_no_overwrite(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
@@ -123,7 +123,7 @@ def export(
     if suffix != ".jsonl" or in_effect:
         events = select_effective_scores(events, include_machines=machines)
     if suffix != ".jsonl":
-        answers = _load_pool_and_print_problems(workspace, list_run_folders(workspace)).answers
+        answers = _load_pool_and_print_problems(workspace, list_run_folders_oldest_first(workspace)).answers
     if output is None:
         write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, byte_order_mark=False)
         return
@@ -149,13 +149,16 @@ def import_scores(
     is 2. Scores that are already here are left unchanged; different values by the same analyst for the same answer are
     a correction. Rows without any value are left out.
     """
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.scoring.importing import import_scores_from_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     workspace = current_workspace()
-    pool, people = _load_pool_and_print_problems(workspace, list_run_folders(workspace)), load_people(workspace)
+    pool, people = (
+        _load_pool_and_print_problems(workspace, list_run_folders_oldest_first(workspace)),
+        load_people(workspace),
+    )
     with contextlib.closing(open_store(workspace)) as store:
         imported = import_scores_from_sources(
             store, files, pool.answers, people, pool.authors, analyst=analyst, unknown_answers=unknown_answers
@@ -165,7 +168,7 @@ def import_scores(
     else:
         _print_imported_scores(imported)
     if imported.problems:
-        say(f"genaipa: nothing was imported because of {format_count(len(imported.problems), 'problem')}.")
+        print_to_stderr(f"genaipa: nothing was imported because of {format_count(len(imported.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
 
 
@@ -188,7 +191,8 @@ def sheet(
         ),
     ] = "",
     include_excluded: Annotated[
-        bool, option("--include-excluded", help="Include excluded answers, which are not part of any count or average.")
+        bool,
+        option("--include-excluded", help="Include excluded answers, which are not part of any count or average."),
     ] = False,
     every: Annotated[bool, option("--all", help="Include answers outside the random part, after those in it.")] = False,
     force: ForceOption = False,
@@ -240,7 +244,7 @@ def sheet(
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
-    add_next_steps(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
+    queue_next_steps(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
 
 
 def _choose_answers_of_sheet(
@@ -248,15 +252,15 @@ def _choose_answers_of_sheet(
 ) -> tuple[list[str], Callable[[str], bool] | None]:
     """Return the answers of a sheet, those of the random part first, and the test for being in it; None without one."""
     from genaipa.scoring.people import load_people
-    from genaipa.scoring.waves import load_waves, short_digest
+    from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
 
     is_whole = load_people(workspace).plan.sample_size == "all"
-    sampled = frozenset[str]() if is_whole else load_waves(workspace).all_answers_in_wave
+    sampled = frozenset[str]() if is_whole else load_waves(workspace).all_wave_digest_prefixes
     if not sampled:
         return list(answers), None
 
     def is_in_sample(digest: str) -> bool:
-        return short_digest(digest) in sampled
+        return digest_prefix_used_in_waves(digest) in sampled
 
     order, unsampled = ([digest for digest in answers if is_in_sample(digest) == inside] for inside in (True, False))
     if not order and not every:
@@ -314,12 +318,12 @@ def verify(
         print_json(check)
     else:
         for problem in check.breaks:
-            say(f"{name}: {problem}")
+            print_to_stderr(f"{name}: {problem}")
         if not check.breaks:
             show(f"{name}: {format_count(check.events, 'event')}, unchanged since they were written.")
             show(f"The last digest: {check.head or 'none yet'}")
     if check.breaks:
-        say("genaipa: export the scores as they are with: genaipa scores export -o FILE.jsonl")
+        print_to_stderr("genaipa: export the scores as they are with: genaipa scores export -o FILE.jsonl")
         raise typer.Exit(_BROKEN)
 
 
@@ -337,11 +341,11 @@ def _load_pool_and_print_problems(workspace: Workspace, folders: Sequence[RunFol
 
     pool = Pool(workspace, folders, **pool_filters)
     for problem in pool.problems:
-        say(problem)
+        print_to_stderr(problem)
     return pool
 
 
-def _summarize_analysts(
+def _make_analyst_rows_and_answer_counts(
     events: Sequence[Event], study_people: People, authors: Authors
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return a row for each analyst, people before machines, and how many answers people have scored and adjudicated.
@@ -374,7 +378,7 @@ def _summarize_analysts(
         event
         for (scorer, _), theirs in by.items()
         if scorer == "human"
-        for event in study_people.select_counted_events(theirs, authors)
+        for event in study_people.drop_scores_of_excluded_and_authors(theirs, authors)
     ]
     scored = Counter(event.answer for event in people if event.kind == "score")
     answers = {
@@ -387,7 +391,7 @@ def _summarize_analysts(
 
 def _print_imported_scores(imported: ImportedScores) -> None:
     for sentence in (*imported.problems, *imported.replaced):
-        say(sentence)
+        print_to_stderr(sentence)
     if imported.problems:
         return
     read_count = imported.added + imported.known
@@ -395,4 +399,4 @@ def _print_imported_scores(imported: ImportedScores) -> None:
     parts += [f"{format_count(len(imported.replaced), 'earlier score')} replaced"] if imported.replaced else []
     parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")
-    add_next_steps("Next: genaipa report latest" if imported.added else "")
+    queue_next_steps("Next: genaipa report latest" if imported.added else "")

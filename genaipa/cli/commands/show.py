@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from genaipa.cli.terminal import completion, console
-from genaipa.cli.terminal.console import rewrite_options_as_flags, say
+from genaipa.cli.terminal.console import print_to_stderr, rewrite_options_as_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, shell_command
@@ -92,10 +92,10 @@ def show(
 
     keys = _match_answer_keys_to_argument(list(places), answer)
     if len(keys) > _FEW and not json:
-        _print_matching_answers(places[keys[0]], keys, read_latest_records(keys[:_LISTED]), answer)
+        _print_first_matching_answers(places[keys[0]], keys, read_latest_records(keys[:_LISTED]), answer)
         return
     matching = read_latest_records(keys)
-    judged = _Judgements(workspace, matching)
+    judged = _AnnotationsAndScores(workspace, matching)
     if json:
         console.print_json(
             [
@@ -160,7 +160,7 @@ def _resolve_name_and_select_runs(workspace: Workspace, name: str, only: Filters
 
 def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool) -> None:
     """Show the facts of a run or a study, and its answers unless they are too many."""
-    from genaipa.cli.terminal.progress import format_run_command
+    from genaipa.cli.terminal.progress import format_command_with_run_name
 
     folder, several = chosen[0].folder, len(chosen) > 1
     every = sum(choice.folder.read_manifest_head().totals.answer_count for choice in chosen)
@@ -169,7 +169,7 @@ def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool)
             _print_study_facts(name, chosen)
         else:
             _print_run_facts(folder.name, *folder.read_manifest_and_tally())
-        again = shell_command("genaipa", "show", name) if several else format_run_command(folder, "show")
+        again = shell_command("genaipa", "show", name) if several else format_command_with_run_name(folder, "show")
         console.show(f"There are too many answers to list; select some by part of their keys: {again} KEY")
         return
     records = [record for choice in chosen for record in choice.latest_records()]
@@ -200,7 +200,7 @@ def _match_answer_keys_to_argument(keys: list[str], argument: str) -> list[str]:
     return matches
 
 
-def _print_matching_answers(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
+def _print_first_matching_answers(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
     """Print the question, if all answer the same one, the first answers, and how to see others."""
     if len({record.question for record in listed}) == 1 and (text := _find_question_text(folder, listed[0].question)):
         console.show(f"question {listed[0].question}: {text}")
@@ -213,9 +213,9 @@ def _find_question_text(folder: RunFolder, question: str) -> str:
     """Find a question's text in the run's copy of its set; empty where none has it, or the copy can't be read."""
     from genaipa.files.strict_yaml import read_yaml
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.procedure import find_procedure_plan
+    from genaipa.runs.procedure import get_plan_if_procedure_run
 
-    plan = find_procedure_plan(folder.manifest().spec)
+    plan = get_plan_if_procedure_run(folder.manifest().spec)
     for name in dict.fromkeys(plan.questions.values() if plan else ()):
         try:
             questions = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
@@ -227,16 +227,17 @@ def _find_question_text(folder: RunFolder, question: str) -> str:
 
 
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
-    from genaipa.cli.terminal.progress import format_run_command
+    from genaipa.cli.terminal.progress import format_command_with_run_name
 
     manifest, tally = folder.read_manifest_and_tally()
     if lack := folder.describe_lost_answers(manifest, tally.totals().answer_count):
-        console.say(lack)
+        console.print_to_stderr(lack)
     _print_run_facts(folder.name, manifest, tally)
     _print_answers(records)
     if records:
         console.show(
-            f"To show one answer in full: {format_run_command(folder, 'show')} {shlex.quote(records[-1].question)}"
+            f"To show one answer in full: {format_command_with_run_name(folder, 'show')} "
+            f"{shlex.quote(records[-1].question)}"
         )
 
 
@@ -256,8 +257,8 @@ def _print_study_facts(name: str, chosen: Sequence[_SelectedRun]) -> None:
 def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
     """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
-    from genaipa.runs.procedure import find_procedure_plan
-    from genaipa.tasks.prompts import list_prompt_set_labels
+    from genaipa.runs.procedure import get_plan_if_procedure_run
+    from genaipa.tasks.prompts import map_prompt_sets_to_labels
 
     spec = manifest.spec
     begun = f"started {manifest.created}" if manifest.created else "imported"
@@ -267,7 +268,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
         console.show(f"system {system}: {facts.model}{served}{counted}")
     if manifest.corpus is not None:
-        console.show(f"{manifest.corpus.summary_sentence} sha256 {manifest.corpus.digest[:12]}")
+        console.show(f"{manifest.corpus.sentence_on_corpus_and_sample_size} sha256 {manifest.corpus.digest[:12]}")
     for text, document in manifest.documents.items() if manifest.corpus is None else ():
         console.show(f"document {text}: {document.title or document.company}, sha256 {document.digest[:12]}")
     recorded = [system for system, facts in manifest.systems.items() if facts.words == "recording"]
@@ -275,10 +276,10 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
         console.show(f"answers recorded in the system's own study, with that study's prompts: {', '.join(recorded)}")
     if spec.plan.label:
         console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
-    elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
+    elif (plan := get_plan_if_procedure_run(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
         console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
         if plan.prompts:
-            console.show(f"prompts: {', '.join(list_prompt_set_labels(manifest).values())}")
+            console.show(f"prompts: {', '.join(map_prompt_sets_to_labels(manifest).values())}")
     print_tally(tally)
 
 
@@ -361,7 +362,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     console.show(f"\n({'; '.join(facts)})\n")
 
 
-class _Judgements:
+class _AnnotationsAndScores:
     """The annotated answer to each question, and the analysts' scores of the answers to it."""
 
     def __init__(self, workspace: Workspace, records: Sequence[Record]) -> None:
@@ -384,11 +385,11 @@ class _Judgements:
                         for digest in digests
                     }
         except GenaipaError as error:
-            say(f"The scores are not shown: {error}")
+            print_to_stderr(f"The scores are not shown: {error}")
 
     def format_annotated_answer(self, folder: RunFolder, record: Record) -> str:
         """Return the annotated answer with its sections and points; empty where there is none."""
-        annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set(record.document, record.question)
+        annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set_name(record.document, record.question)
         if annotation is None:
             return ""
         text = annotation.answer.strip() or ("The document does not say." if annotation.silent == "yes" else "")
@@ -417,7 +418,7 @@ class _Judgements:
 
     def collect_annotation_and_scores(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """Return annotation and scores for machines."""
-        annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set(record.document, record.question)
+        annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set_name(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
         return {"annotated": annotation, "scores": events}
 
@@ -433,6 +434,6 @@ def _describe_score(event: Event, rubric: Rubric) -> str:
 
 def _read_messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
     """Read the conversation up to and with this answer, as role and content."""
-    from genaipa.runs.inputs import load_conversation_up_to
+    from genaipa.runs.inputs import load_conversation_through_reply
 
-    return [{"role": m.role, "content": m.content} for m in load_conversation_up_to(folder, record, offsets)]
+    return [{"role": m.role, "content": m.content} for m in load_conversation_through_reply(folder, record, offsets)]

@@ -8,13 +8,13 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
-    add_explanation,
-    add_next_steps,
     is_explanation_wanted,
-    print_caveat,
+    print_caveat_unless_quiet,
     print_json,
     print_table,
-    say,
+    print_to_stderr,
+    queue_explanation,
+    queue_next_steps,
     show,
     show_facts,
 )
@@ -45,7 +45,7 @@ def systems(
 
     No question is asked, and nothing costs money.
     """
-    from genaipa.systems.catalog import load_system_entries, read_user_system_entries_and_errors, resolve_system
+    from genaipa.systems.catalog import load_usable_system_entries, read_user_system_entries_and_errors, resolve_system
     from genaipa.systems.provider import list_builtin_systems
 
     workspace = current_workspace()
@@ -53,8 +53,10 @@ def systems(
     if check and not chosen:
         raise UsageError("--check needs the names of the systems to start: genaipa systems NAME --check")
     for error in read_user_system_entries_and_errors(workspace)[1] if not chosen else ():
-        say(f"left out: {error}")
-    listed = dict.fromkeys(_expand_baseline_names(chosen) or (*list_builtin_systems(), *load_system_entries(workspace)))
+        print_to_stderr(f"left out: {error}")
+    listed = dict.fromkeys(
+        _expand_baseline_names(chosen) or (*list_builtin_systems(), *load_usable_system_entries(workspace))
+    )
     resolved = [resolve_system(name, workspace) for name in listed]
     if check:
         raise typer.Exit(_check_systems_start(resolved, json=json))
@@ -65,7 +67,7 @@ def systems(
     # A short name of the user's own for a baseline is a system like any other.
     model_rows = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
     if not chosen and not is_explanation_wanted():
-        _print_ready_systems(model_rows)
+        _print_ready_systems_and_others_needs(model_rows)
         return
     if model_rows:
         _print_systems_table(model_rows)
@@ -73,7 +75,7 @@ def systems(
         _print_system_meanings(rows)
         _print_system_details(model_rows)
     else:
-        _print_task_dependent_systems()
+        _print_task_dependent_system_names()
         _print_system_name_forms()
 
 
@@ -96,10 +98,10 @@ def _expand_baseline_names(names: Iterable[str]) -> list[str]:
 
 def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
     """Return the facts about a system, without any call."""
-    from genaipa.systems.catalog import find_missing_setup
+    from genaipa.systems.catalog import list_missing_setup_steps
 
     entry, tariff = resolved.entry, resolved.tariff
-    missing = find_missing_setup(resolved)
+    missing = list_missing_setup_steps(resolved)
     return {
         "name": resolved.requested_name,
         "system": resolved.name,
@@ -114,11 +116,11 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "settings": None if entry.settings is None else sorted(entry.settings),
         "effort": resolved.effort_levels,
         "note": entry.note,
-        "suites": _find_system_meanings_by_task(resolved.name),
+        "suites": _find_kind_and_meaning_by_task(resolved.name),
     }
 
 
-def _find_system_meanings_by_task(system: str) -> dict[str, dict[str, str]]:
+def _find_kind_and_meaning_by_task(system: str) -> dict[str, dict[str, str]]:
     """Return task → kind and meaning of this system in it; empty where it is the same system for every task."""
     from genaipa.systems.provider import find_provider
 
@@ -157,7 +159,7 @@ def _print_systems_table(rows: list[dict[str, Any]]) -> None:
         show(f"Prices in US dollars per million tokens: {_describe_price_sources(rows)}.")
 
 
-def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
+def _print_ready_systems_and_others_needs(rows: list[dict[str, Any]]) -> None:
     """Print the systems that can be asked now with their prices, and a line for each need of the others."""
     ready = [row for row in rows if row["ready"]]
     cells = [
@@ -170,15 +172,15 @@ def _print_ready_systems(rows: list[dict[str, Any]]) -> None:
     ]
     print_table(("ready", "$ in / out", ""), cells, right=(1,))
     if any((row["price"] or {}).get("input") for row in ready):
-        print_caveat(f"Prices in US dollars per million tokens: {_describe_price_sources(ready)}.")
+        print_caveat_unless_quiet(f"Prices in US dollars per million tokens: {_describe_price_sources(ready)}.")
     needs: dict[str, list[str]] = {}
     for row in rows:
         if not row["ready"]:
             needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
     for need, names in needs.items():
         show(f"{', '.join(names)}: {need}")
-    add_next_steps("For prices, or another model: genaipa systems NAME", "For baselines: genaipa systems baseline")
-    add_explanation("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
+    queue_next_steps("For prices, or another model: genaipa systems NAME", "For baselines: genaipa systems baseline")
+    queue_explanation("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
 def _prefix_of_systems_with_same_setup(system: str) -> str:
@@ -225,7 +227,7 @@ def _print_system_details(rows: list[dict[str, Any]]) -> None:
     show(f"To check their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
 
 
-def _print_task_dependent_systems() -> None:
+def _print_task_dependent_system_names() -> None:
     """Print the names of systems that depend on the task: their meanings would fill the screen."""
     for provider, meanings in _list_providers_with_meanings():
         show(f"\n{meanings.title}")
@@ -278,18 +280,18 @@ def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> i
     """Start each system and close it again; return 1 if one is not ready."""
     import asyncio
 
-    from genaipa.cli.terminal.env_file import print_keys_from_env_file
+    from genaipa.cli.terminal.env_file import print_which_keys_came_from_env_file
 
     answers = []
     for system in resolved:
-        say(f"starting {system.name}")
-        print_keys_from_env_file([system.name])
+        print_to_stderr(f"starting {system.name}")
+        print_which_keys_came_from_env_file([system.name])
         answer = asyncio.run(_try_starting_system(system))
         answers.append({"name": system.requested_name, "system": system.name, **answer})
         if not json:
             ready = "ready" if answer["checked"] else "reached, but neither the key nor the model could be checked"
             show(f"{system.requested_name}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
-            for sentence in _describe_start_result(answer):
+            for sentence in _describe_successful_start(answer):
                 show(f"    {sentence}")
     if json:
         print_json(answers)
@@ -325,7 +327,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
     }
 
 
-def _describe_start_result(start_result: dict[str, Any]) -> list[str]:
+def _describe_successful_start(start_result: dict[str, Any]) -> list[str]:
     """Return a server's facts as sentences."""
     if not start_result["ready"]:
         return []

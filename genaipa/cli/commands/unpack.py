@@ -24,12 +24,12 @@ def unpack(
     This needs no network. Every file is first checked against its digest. The folder is then a workspace: 'genaipa
     runs' lists its runs, its report is in report/, and the rebuilt report in reports/again/.
     """
-    from genaipa.cli.terminal.console import say, show
+    from genaipa.cli.terminal.console import print_to_stderr, show
     from genaipa.reports import check_report_packages
     from genaipa.words import format_count
 
     check_report_packages()
-    from genaipa.archive import unpack as unpacked
+    from genaipa.archive import unpack_and_rebuild_report as unpacked
     from genaipa.scoring.rubric import load_rubric
     from genaipa.workspace import find_workspace
 
@@ -38,10 +38,14 @@ def unpack(
     runs, tables = format_count(len(done.pack.runs), "run"), format_count(done.tables, "table file")
     show(f"{target}: {runs}, {format_count(done.events, 'score')}; every file is unchanged.")
     for absent in done.pack.absent:
-        say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
+        print_to_stderr(
+            f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}"
+        )
     rubric = load_rubric(find_workspace(target)).digest
     if done.pack.rubric != rubric:
-        say(f"the scores were given with a rubric ({done.pack.rubric}) that differs from the one used here ({rubric}).")
+        print_to_stderr(
+            f"the scores were given with a rubric ({done.pack.rubric}) that differs from the one used here ({rubric})."
+        )
     if done.page is None:
         show(f"To score it: {shell_command('genaipa', 'score', '--workspace', str(target))}")
         return

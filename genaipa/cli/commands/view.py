@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.console import say, show
+from genaipa.cli.terminal.console import print_to_stderr, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filter_options, print_study_slice_problems
 from genaipa.errors import MissingPackageError, UsageError
@@ -52,14 +52,14 @@ def view(
         for part in resolve_system_or_run_name(workspace, name).parts
         for system in part.systems
     ]
-    opened = _start_view_server(AnswerIndex(workspace, sources, list(dict.fromkeys(systems))), port)
+    opened = _bind_view_server(AnswerIndex(workspace, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
     if not no_browser and not webbrowser.open(opened.url):
-        say("No browser could be opened; open the address yourself.")
-    opened.serve()
+        print_to_stderr("No browser could be opened; open the address yourself.")
+    opened.serve_until_stopped()
 
 
-def _start_view_server(index: AnswerIndex, port: int) -> ViewPages:
+def _bind_view_server(index: AnswerIndex, port: int) -> ViewPages:
     from genaipa.ui.view.server import ViewPages
 
     try:

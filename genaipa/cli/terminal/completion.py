@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def _make_completion(list_names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> Any:
     """Return a callback for Typer from a function that gives all names; after a comma the next name begins."""
 
-    def complete(context: typer.Context, incomplete: str) -> list[str]:
+    def complete_last_name(context: typer.Context, incomplete: str) -> list[str]:
         before, comma, begun = incomplete.rpartition(",")
         try:
             workspace = current_workspace()
@@ -31,7 +31,7 @@ def _make_completion(list_names: Callable[[Workspace, dict[str, Any]], Iterable[
         except (GenaipaError, OSError):
             return []
 
-    return complete
+    return complete_last_name
 
 
 def make_completion_from_names(list_names: Callable[[], Iterable[str] | None]) -> Any:
@@ -40,10 +40,10 @@ def make_completion_from_names(list_names: Callable[[], Iterable[str] | None]) -
 
 
 def _list_systems(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.systems.catalog import load_system_entries
+    from genaipa.systems.catalog import load_usable_system_entries
     from genaipa.systems.provider import list_builtin_systems
 
-    return [*list_builtin_systems(), *load_system_entries(workspace)]
+    return [*list_builtin_systems(), *load_usable_system_entries(workspace)]
 
 
 def _list_documents(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
@@ -87,25 +87,27 @@ def _list_prompt_sets(workspace: Workspace, _given: dict[str, Any]) -> list[str]
 def _list_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterable[str]:
     """Return the templates of the set that is named before, or of the usual one."""
     from genaipa.runs.procedure import NEUTRAL
-    from genaipa.tasks.prompts import find_prompts
+    from genaipa.tasks.prompts import assemble_prompts_unchecked
 
-    return find_prompts(workspace, str(parameters.get("prompts") or NEUTRAL)).files
+    return assemble_prompts_unchecked(workspace, str(parameters.get("prompts") or NEUTRAL)).files
 
 
 def _list_runs(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.runs.slices import group_slices_by_study_name
 
-    folders = list_run_folders(workspace)
+    folders = list_run_folders_oldest_first(workspace)
     return ["latest", *group_slices_by_study_name(folders), *(folder.name for folder in reversed(folders))]
 
 
 def _list_runs_and_systems(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the runs, after the systems that were asked in them, by their full and their short names."""
-    from genaipa.runs.selection import list_run_folders
+    from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.systems.provider import shorten_system_names
 
-    systems = {name for folder in list_run_folders(workspace) for name in folder.read_manifest_head().spec.systems}
+    systems = {
+        name for folder in list_run_folders_oldest_first(workspace) for name in folder.read_manifest_head().spec.systems
+    }
     return [*sorted({*systems, *shorten_system_names(systems).values()}), *_list_runs(workspace, parameters)]
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 
 from genaipa.errors import UsageError
-from genaipa.words import escape_unprintable, make_printable
+from genaipa.words import escape_unprintable, replace_unprintable_characters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -79,12 +79,14 @@ def _terminal_width(stream: TextIO) -> int | None:
     return max(_LEAST, size or shutil.get_terminal_size().columns)
 
 
-def say(text: str, *, exact: bool = False) -> None:
+def print_to_stderr(text: str, *, exact: bool = False) -> None:
     """Print a note beside the result, on stderr, options as flags: nothing in it is markup or steers a terminal.
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print_to_console(stderr_console(), sys.stderr, make_printable(rewrite_options_as_flags(text)), exact=exact)
+    _print_to_console(
+        stderr_console(), sys.stderr, replace_unprintable_characters(rewrite_options_as_flags(text)), exact=exact
+    )
 
 
 def complain(error: object) -> None:
@@ -92,7 +94,7 @@ def complain(error: object) -> None:
     _print_to_console(
         stderr_console(),
         sys.stderr,
-        make_printable(f"genaipa: {rewrite_options_as_flags(str(error))}"),
+        replace_unprintable_characters(f"genaipa: {rewrite_options_as_flags(str(error))}"),
         lead="genaipa:",
     )
 
@@ -107,14 +109,14 @@ def show(text: str = "", *, exact: bool = False) -> None:
 
     Nothing in them is markup or steers a terminal.
     """
-    _print_to_console(stdout_console(), sys.stdout, make_printable(text), exact=exact)
+    _print_to_console(stdout_console(), sys.stdout, replace_unprintable_characters(text), exact=exact)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     """Print facts, a label and its value in each line; empty ones are left out."""
     from genaipa.cli.terminal.fitting import wrap_text
 
-    listed = [(label, make_printable(str(value))) for label, value in facts if value not in (None, "")]
+    listed = [(label, replace_unprintable_characters(str(value))) for label, value in facts if value not in (None, "")]
     broad = max([10, *(len(label) for label, _ in listed)]) + 2
     room = stdout_width() if sys.stdout.isatty() else None
     for label, value in listed:
@@ -155,7 +157,9 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], 
     from genaipa.cli.terminal.fitting import format_table, remove_unbreakable_marks
 
     cells: list[list[str] | str] = [
-        make_printable(row) if isinstance(row, str) else ["" if c is None else make_printable(str(c)) for c in row]
+        replace_unprintable_characters(row)
+        if isinstance(row, str)
+        else ["" if c is None else replace_unprintable_characters(str(c)) for c in row]
         for row in rows
     ]
     rendered = Text("\n")
@@ -210,7 +214,7 @@ def is_explanation_wanted() -> bool:
     return _current_command_notes().explains
 
 
-def print_caveat(sentence: str) -> None:
+def print_caveat_unless_quiet(sentence: str) -> None:
     """Print a line that changes how the result is read; not where the result alone is wanted."""
     if sentence and not is_quiet():
         show(sentence)
@@ -222,25 +226,25 @@ def print_first_caveats_explain_rest(sentences: Iterable[str]) -> None:
     for index, sentence in enumerate(sentences):
         room -= len(sentence.split())
         if room >= 0 or not index:
-            print_caveat(sentence)
+            print_caveat_unless_quiet(sentence)
         else:
-            add_explanation(sentence)
+            queue_explanation(sentence)
 
 
-def add_explanation(*sentences: str, hint: str = "") -> None:
+def queue_explanation(*sentences: str, hint: str = "") -> None:
     """Keep sentences for `--explain`; the `hint` says what they tell, where they are not shown."""
     closing = _current_command_notes()
     closing.explanations += [sentence for sentence in sentences if sentence and sentence not in closing.explanations]
     closing.hint = hint or closing.hint
 
 
-def add_next_steps(*steps: str, always: bool = False) -> None:
+def queue_next_steps(*steps: str, always: bool = False) -> None:
     """Keep next steps, such as `Next: genaipa score demo`, for the last line; `always` for a part of the result."""
     _current_command_notes().steps.extend((step, always) for step in steps if step)
 
 
 @contextlib.contextmanager
-def print_notes_at_end(
+def print_queued_notes_at_end(
     fallback_explanation: str,
     *,
     complete_step: Callable[[str], str],
@@ -261,14 +265,14 @@ def print_notes_at_end(
         try:
             yield
         except typer.Exit:
-            _print_collected_notes(notes, fallback_explanation, json=json)
+            _print_queued_notes(notes, fallback_explanation, json=json)
             raise
-        _print_collected_notes(notes, fallback_explanation, json=json)
+        _print_queued_notes(notes, fallback_explanation, json=json)
     finally:
         _closing.reset(token)
 
 
-def _print_collected_notes(notes: _CommandNotes, fallback_explanation: str, *, json: bool) -> None:
+def _print_queued_notes(notes: _CommandNotes, fallback_explanation: str, *, json: bool) -> None:
     if json:
         return
     steps = [notes.complete_step(step) for step, always in notes.steps if always or not notes.quiet]
@@ -285,16 +289,16 @@ def _print_collected_notes(notes: _CommandNotes, fallback_explanation: str, *, j
         show("\n" + "\n".join(notes.explanations or [fallback_explanation]))
 
 
-def show_table(table: Table) -> None:
+def show_table_and_queue_note(table: Table) -> None:
     """Print the table with its title above, on stdout; its note is for `--explain`."""
-    show_tables([table])
+    show_tables_and_queue_notes([table])
 
 
-def show_tables(tables: Iterable[Table]) -> None:
+def show_tables_and_queue_notes(tables: Iterable[Table]) -> None:
     """Print each table with its title above, without empty columns; the notes are for `--explain`."""
     from genaipa.reports import render
 
     for index, table in enumerate(tables):
         show(("\n" if index else "") + table.title)
         print_table(render.visible_headings(table), table.cells, right=render.numeric_column_indices(table))
-        add_explanation(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")
+        queue_explanation(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.cli.terminal.console import say
+from genaipa.cli.terminal.console import print_to_stderr
 from genaipa.errors import GenaipaError, clip
 from genaipa.words import join_names, join_some
 
@@ -45,15 +45,15 @@ class _LoadedVariables(NamedTuple):
 _loaded: ContextVar[_LoadedVariables | None] = ContextVar("taken", default=None)
 
 
-def load_dotenv() -> None:
+def load_keys_from_dotenv() -> None:
     """Read keys and their addresses of the nearest `.env` into the environment, without replacing what is set."""
     _loaded.set(None)
     folder = Path.cwd()
     path = next((path for parent in (folder, *folder.parents) if (path := parent / ".env").is_file()), None)
     if path is None:
         return
-    values = _read_env_file(path)
-    keys = {name: value for name, value in values.items() if _is_key(name) and "${" not in value}
+    values = _read_env_file_or_print_why_ignored(path)
+    keys = {name: value for name, value in values.items() if _is_key_variable(name) and "${" not in value}
     addresses = {name: value for name, value in values.items() if name not in keys and _find_key_variables(name)}
     usable = {name: value for name, value in addresses.items() if _is_address_safe(name, keys)}
     names = [name for name in (*keys, *usable) if name not in os.environ]
@@ -63,7 +63,7 @@ def load_dotenv() -> None:
     _print_ignored_variables(path, ignored, addresses)
 
 
-def print_keys_from_env_file(systems: Iterable[str]) -> None:
+def print_which_keys_came_from_env_file(systems: Iterable[str]) -> None:
     """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
     from genaipa.systems.endpoint import read_variable
     from genaipa.systems.provider import find_provider, redact, unwrap_system
@@ -71,7 +71,7 @@ def print_keys_from_env_file(systems: Iterable[str]) -> None:
     loaded, origins = _loaded.get(), dict[str, str]()
     for system in map(unwrap_system, systems):
         provider = find_provider(system)
-        if loaded is None or provider is None or not provider.is_remote:
+        if loaded is None or provider is None or not provider.has_key_or_address_variable:
             continue
         server = provider.fill_server_in_variable_names(system)
         named = ["key"] * bool(loaded.names.intersection(server.keys)) + ["address"] * (server.address in loaded.names)
@@ -80,10 +80,10 @@ def print_keys_from_env_file(systems: Iterable[str]) -> None:
             origins[f"{provider.shared_name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
     if loaded is not None and origins:
         line = join_names([f"{named} of {family}" for family, named in origins.items()])
-        say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(loaded.path)}.")
+        print_to_stderr(f"{line[0].upper()}{line[1:]} from {os.path.relpath(loaded.path)}.")
 
 
-def _read_env_file(path: Path) -> dict[str, str]:
+def _read_env_file_or_print_why_ignored(path: Path) -> dict[str, str]:
     """Return the values of a file by name, without a look at other variables; none of a file that is none of keys."""
     import dotenv
     from dotenv.parser import parse_stream
@@ -92,14 +92,16 @@ def _read_env_file(path: Path) -> dict[str, str]:
 
     try:
         if path.stat().st_size > LARGEST:
-            say(f"{path} is larger than {LARGEST // 1000} kB, too large for a file of keys; genaipa ignores it.")
+            print_to_stderr(
+                f"{path} is larger than {LARGEST // 1000} kB, too large for a file of keys; genaipa ignores it."
+            )
             return {}
         text = read_text(path)
     except OSError as error:
-        say(f"{path} can't be read ({error.strerror}); genaipa ignores it.")
+        print_to_stderr(f"{path} can't be read ({error.strerror}); genaipa ignores it.")
         return {}
     except GenaipaError as error:
-        say(f"{error} genaipa ignores the file.")
+        print_to_stderr(f"{error} genaipa ignores the file.")
         return {}
     lines = text.splitlines(keepends=True)
     bad = [number for number, line in enumerate(lines, 1) if len(line) > LONGEST]
@@ -109,7 +111,7 @@ def _read_env_file(path: Path) -> dict[str, str]:
     bad += [binding.original.line for binding in parse_stream(io.StringIO(text)) if binding.error]
     if bad:
         noun, are = ("line", "is") if len(bad) == 1 else ("lines", "are")
-        say(f"{path}: genaipa ignores {noun} {join_some(sorted(bad), _SHOWN)}, which {are} not NAME=value.")
+        print_to_stderr(f"{path}: genaipa ignores {noun} {join_some(sorted(bad), _SHOWN)}, which {are} not NAME=value.")
     values = dotenv.dotenv_values(stream=io.StringIO(text), interpolate=False)
     return {name: value for name, value in values.items() if value and _NAME.fullmatch(name) and "\0" not in value}
 
@@ -121,7 +123,7 @@ def _load_providers() -> tuple[Provider, ...]:
     return list_providers()
 
 
-def _is_key(name: str) -> bool:
+def _is_key_variable(name: str) -> bool:
     """Tell whether a variable is a key, by its name or by a provider's record."""
     return name.endswith(_KEY) or any(name in provider.keys for provider in _load_providers())
 
@@ -163,4 +165,4 @@ def _print_ignored_variables(path: Path, names: Iterable[str], addresses: Mappin
             "addresses from a .env file; if you trust the other variables, set them in the environment"
         )
     if sentences:
-        say(f"{path}: {'; '.join(sentences)}.")
+        print_to_stderr(f"{path}: {'; '.join(sentences)}.")

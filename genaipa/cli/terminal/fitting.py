@@ -105,7 +105,7 @@ def format_table(
     from rich.text import Text
 
     rows = [row if isinstance(row, str) else [_mark_commands_unbreakable(cell) for cell in row] for row in rows]
-    widths = _fit_column_widths(headers, [row for row in rows if isinstance(row, list)], right, width)
+    widths = _fit_widths_of_first_columns(headers, [row for row in rows if isinstance(row, list)], right, width)
     table = _make_table(headers, widths, right)
     for row in rows:
         across = row if isinstance(row, str) else _format_cells_with_headers(headers[len(widths) :], row[len(widths) :])
@@ -143,7 +143,7 @@ def _make_table(
     return table
 
 
-def _fit_column_widths(
+def _fit_widths_of_first_columns(
     headers: Sequence[str], cells: Sequence[list[str]], right: Collection[int], width: int | None
 ) -> list[int]:
     """Return the widths of the first columns, of as many as fit; the widest ones give way."""

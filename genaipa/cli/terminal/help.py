@@ -131,9 +131,9 @@ class RootGroup(Group):
         """Return the named command; an old name works, too, and the new one is reported."""
         if new := RENAMED.get(args[0]):
             if not ctx.resilient_parsing:
-                from genaipa.cli.terminal.console import say
+                from genaipa.cli.terminal.console import print_to_stderr
 
-                say(f"genaipa {args[0]} is now: genaipa {' '.join(new)}")
+                print_to_stderr(f"genaipa {args[0]} is now: genaipa {' '.join(new)}")
             # Options of the new name come last: what it takes may be before them.
             args = [*(word for word in new if not word.startswith("-")), *args[1:]] + [
                 w for w in new if w.startswith("-")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-def prepare_standard_streams() -> None:
+def prepare_streams_or_exit_if_closed() -> None:
     """Make any text printable, in any encoding; end the process where nothing can be printed."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
@@ -33,7 +33,7 @@ def prepare_standard_streams() -> None:
         sys.exit(1)
     if not sys.stdout.isatty():
         with contextlib.suppress(io.UnsupportedOperation):  # a stream in memory, which never fills up
-            file = io.BufferedWriter(_Output(sys.stdout.fileno(), "w", closefd=False))
+            file = io.BufferedWriter(_StdoutFailingOnce(sys.stdout.fileno(), "w", closefd=False))
             sys.stdout = io.TextIOWrapper(file, encoding=sys.stdout.encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -41,7 +41,7 @@ def prepare_standard_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-class _Output(io.FileIO):
+class _StdoutFailingOnce(io.FileIO):
     """A file or pipe as standard output, which fails once, in a sentence, and then takes everything in silence."""
 
     def write(self, data: ReadableBuffer, /) -> int:
@@ -62,7 +62,7 @@ PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def stop_promptly_at_interrupt() -> Iterator[None]:
+def cancel_busy_task_after_interrupt() -> Iterator[None]:
     """Hold this inside the main task of a running loop; it ends with CancelledError if it is itself broken off.
 
     asyncio cancels at Ctrl-C, which by itself waits until whatever computes has finished.
@@ -97,12 +97,12 @@ def stop_promptly_at_interrupt() -> Iterator[None]:
         if not broken_off:
             at_ctrl_c(number, None)
 
-    def handle_interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal's handler
+    def schedule_interrupt_and_cancel(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal's handler
         signal.signal(signal.SIGALRM, cancel_current_task)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         loop.call_soon_threadsafe(call_previous_interrupt_handler, number)
 
-    signal.signal(signal.SIGINT, handle_interrupt)
+    signal.signal(signal.SIGINT, schedule_interrupt_and_cancel)
     try:
         yield
     finally:
@@ -113,7 +113,7 @@ def stop_promptly_at_interrupt() -> Iterator[None]:
 def end_process_when_stdin_closes() -> None:
     """Have this process end, as at Ctrl-C, when its standard input does: with whoever started it, however that ends."""
 
-    def wait_for_stdin_end() -> None:
+    def terminate_once_stdin_ends() -> None:
         with contextlib.suppress(OSError):
             while os.read(0, 1024):
                 pass
@@ -121,4 +121,4 @@ def end_process_when_stdin_closes() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    threading.Thread(target=wait_for_stdin_end, daemon=True).start()
+    threading.Thread(target=terminate_once_stdin_ends, daemon=True).start()

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import rewrite_options_as_flags, say, stderr_console
+from genaipa.cli.terminal.console import print_to_stderr, rewrite_options_as_flags, stderr_console
 from genaipa.errors import shell_command
 from genaipa.execution.observer import Observer
-from genaipa.kinds import describe_task
-from genaipa.runs.procedure import find_procedure_plan
+from genaipa.kinds import describe_task_and_plan
+from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.runs.status import AnswerCounts, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import shorten_system_names
-from genaipa.words import format_count, make_printable
+from genaipa.words import format_count, replace_unprintable_characters
 from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def format_dollars(dollars: float) -> str:
     return f"${dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
 
 
-def format_time(seconds: float) -> str:
+def format_duration_as_h_mm_ss(seconds: float) -> str:
     """Format a time as minutes and seconds, `1:12`, or with hours, `1:02:12`."""
     minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -92,7 +92,10 @@ class RunProgress(Observer):
         for system in self.systems:
             count = self._sum_system_counts(system)
             self._tasks[system] = self._bars.add_task(
-                make_printable(names[system]), total=count.planned, completed=count.answer_count, failed=""
+                replace_unprintable_characters(names[system]),
+                total=count.planned,
+                completed=count.answer_count,
+                failed="",
             )
             self._update_bar(system)
 
@@ -109,7 +112,7 @@ class RunProgress(Observer):
 
     def on_note(self, sentence: str) -> None:
         """Say it."""
-        say(sentence)
+        print_to_stderr(sentence)
 
     def on_system_stopped(self, system: str, reason: str) -> None:  # noqa: ARG002 - what the displays show
         """Expect no more of it."""
@@ -160,7 +163,11 @@ class RunProgress(Observer):
                 f"{format_tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached"
             )
         elapsed, remaining = self.now() - self._since, self._estimate_remaining()
-        return [*facts, format_time(elapsed) + (f", about {format_time(remaining)} left" if remaining else "")]
+        return [
+            *facts,
+            format_duration_as_h_mm_ss(elapsed)
+            + (f", about {format_duration_as_h_mm_ss(remaining)} left" if remaining else ""),
+        ]
 
     def _describe_batches(self, missing_answers: int) -> list[str]:
         """Describe the batches that are out, and on what waits beside them."""
@@ -197,7 +204,9 @@ class LineProgress(RunProgress):
         counts = [self._sum_system_counts(system) for system in self.systems]
         answered = sum(count.answer_count for count in counts)
         missing = sum(count.missing_count for count in counts)
-        say(f"asking {format_count(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else ""))
+        print_to_stderr(
+            f"asking {format_count(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else "")
+        )
         self._next = self.now() + LINE_EVERY
 
     def on_record_saved(self, record: Record, tally: Tally) -> None:
@@ -205,24 +214,24 @@ class LineProgress(RunProgress):
         super().on_record_saved(record, tally)
         if record.error is not None:
             self._say_once(_format_system_note(record.system, record.error.message))
-        self._say_state_every_few_seconds()
+        self._say_state_unless_said_recently()
 
     def on_counts_updated(self, tally: Tally) -> None:
         """Say the state every few seconds."""
         super().on_counts_updated(tally)
-        self._say_state_every_few_seconds()
+        self._say_state_unless_said_recently()
 
-    def _say_state_every_few_seconds(self) -> None:
+    def _say_state_unless_said_recently(self) -> None:
         if self.now() >= self._next:
             self._next = self.now() + LINE_EVERY
-            say(" · ".join(self.describe_state()))
+            print_to_stderr(" · ".join(self.describe_state()))
 
     def on_batch_progress(self, system: str, asked: int, done: int) -> None:
         """Say the state when it has changed, every few seconds."""
         before = self._batches.get(system)
         super().on_batch_progress(system, asked, done)
         if before not in (None, (asked, done)):
-            self._say_state_every_few_seconds()
+            self._say_state_unless_said_recently()
 
     def on_wait(self, system: str, reason: str) -> None:
         """Say it once."""
@@ -231,12 +240,12 @@ class LineProgress(RunProgress):
     def on_system_stopped(self, system: str, reason: str) -> None:
         """Say why."""
         super().on_system_stopped(system, reason)
-        say(f"genaipa stopped asking {system}: {reason}")
+        print_to_stderr(f"genaipa stopped asking {system}: {reason}")
 
     def _say_once(self, text: str, key: str = "") -> None:
         if (key or text) not in self._sentences:
             self._sentences.add(key or text)
-            say(text[:_LONGEST_REASON])
+            print_to_stderr(text[:_LONGEST_REASON])
 
 
 @dataclass(eq=False)
@@ -247,7 +256,7 @@ class WarningProgress(LineProgress):
         """Know the counts."""
         RunProgress.on_run_started(self, tally)
 
-    def _say_state_every_few_seconds(self) -> None:
+    def _say_state_unless_said_recently(self) -> None:
         """Say no state."""
 
 
@@ -283,7 +292,7 @@ class LiveProgress(RunProgress):
         for note in [_format_system_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
             :_MOST_NOTES
         ]:
-            yield Text(make_printable(rewrite_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
+            yield Text(replace_unprintable_characters(rewrite_options_as_flags(note))[:_LONGEST_REASON], style="yellow")
         yield self._bars.get_renderable()
 
 
@@ -330,7 +339,7 @@ def join_facts_into_lines(facts: Sequence[str], width: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def show_pull_progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def show_count_of_pulled_files(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many files of a pull are done."""
     message, console = f"pulling {title}", stderr_console()
     if console.is_terminal:
@@ -338,11 +347,11 @@ def show_pull_progress(title: str) -> Iterator[Callable[[int, int], None]]:
             yield lambda done, total: status.update(f"{message}: {done} of {total} files checked")
         return
 
-    def print_checked_files(done: int, total: int) -> None:
+    def print_count_of_checked_files_sometimes(done: int, total: int) -> None:
         if done * _LINES_OF_FILES // total > (done - 1) * _LINES_OF_FILES // total:
-            say(f"{message}: {done} of {total} files checked")
+            print_to_stderr(f"{message}: {done} of {total} files checked")
 
-    yield print_checked_files
+    yield print_count_of_checked_files_sometimes
 
 
 class TerminalObserver(Observer):
@@ -361,25 +370,28 @@ class TerminalObserver(Observer):
         """Say it once."""
         if sentence not in self.sentences:
             self.sentences.append(sentence)
-            say(sentence)
+            print_to_stderr(sentence)
 
     @contextlib.contextmanager
     def show_download(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """Show how many files are fetched."""
-        with show_pull_progress(title) as report_files:
+        with show_count_of_pulled_files(title) as report_files:
             yield report_files
 
     def on_systems_ready(self, run: PreparedRun, systems: Sequence[ReadySystem], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
-        _confirm_cost(run, systems, yes=self._yes or cap is not None)
+        _confirm_cost_if_on_terminal(run, systems, yes=self._yes or cap is not None)
 
-    def _describe_conversations(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[ReadySystem]) -> str:
+    def _describe_conversations_or_parallelism(
+        self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[ReadySystem]
+    ) -> str:
         """Name the kind of conversations, or how few go on at once where a remote system could be asked faster."""
         at_once = _count_parallel_conversations(
             plan, run.corpus.asked if run.corpus else len(plan.documents), run.spec.repetitions
         )
         remote = any(
-            system.resolved.provider_record and system.resolved.provider_record.is_remote for system in systems
+            system.resolved.provider_record and system.resolved.provider_record.has_key_or_address_variable
+            for system in systems
         )
         if plan.conversation == "independent" or not remote or at_once >= self._connections:
             return f"{plan.conversation} conversations"
@@ -400,11 +412,16 @@ class TerminalObserver(Observer):
         if self._launched:
             yield WarningProgress(names, cap)
             return
-        if plan := find_procedure_plan(run.spec):
+        if plan := get_plan_if_procedure_run(run.spec):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
-            subject = f"{run.documents_label}, question set {sets}, {self._describe_conversations(run, plan, systems)}"
+            subject = (
+                f"{run.documents_label}, question set {sets}, "
+                f"{self._describe_conversations_or_parallelism(run, plan, systems)}"
+            )
         else:
-            subject = f"the {describe_task(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
+            subject = (
+                f"the {describe_task_and_plan(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
+            )
         heading = (
             f"run {run.open_or_create_folder().name}: {', '.join(shorten_system_names(names).values())} on {subject}"
         )
@@ -416,7 +433,7 @@ class TerminalObserver(Observer):
 def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> Iterator[RunProgress]:
     """Say what is asked, and show how far it is meanwhile: on a terminal live, elsewhere by lines."""
     capped = "" if cap is None else f", for at most {_format_cap(cap)}"
-    say(f"{heading}{capped}")
+    print_to_stderr(f"{heading}{capped}")
     if not stderr_console().is_terminal:
         yield LineProgress(systems, cap)
         return
@@ -427,7 +444,7 @@ def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> It
         yield progress
 
 
-def _confirm_cost(run: PreparedRun, systems: Sequence[ReadySystem], *, yes: bool) -> None:
+def _confirm_cost_if_on_terminal(run: PreparedRun, systems: Sequence[ReadySystem], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from genaipa.execution.ready import estimate_run_costs
@@ -439,7 +456,7 @@ def _confirm_cost(run: PreparedRun, systems: Sequence[ReadySystem], *, yes: bool
         raise typer.Exit(1)
 
 
-def format_run_command(folder: RunFolder, *words: str) -> str:
+def format_command_with_run_name(folder: RunFolder, *words: str) -> str:
     """Format a command about this run, to be printed: these words, then the run's name and where it is."""
     return shell_command("genaipa", *words, folder.name, *workspace_option_if_needed(folder.path.parents[1]))
 
@@ -449,11 +466,11 @@ def print_interruption_and_next_command(folder: RunFolder | None, resume_options
     from genaipa.runs.batches import describe_pending_batches, find_pending_batches
 
     if folder is None:
-        say("interrupted; nothing had been asked yet.")
+        print_to_stderr("interrupted; nothing had been asked yet.")
     else:
         totals = folder.manifest().totals
         answered = totals.answered + totals.refused + totals.truncated
-        say(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} received, all kept.")
+        print_to_stderr(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} received, all kept.")
         if out := list(find_pending_batches(folder.path)):
-            say(f"{describe_pending_batches(out)}. They continue at the provider, and no result is lost.")
-        say(f"Continue with: {format_run_command(folder, 'run', *resume_options, '--resume')}")
+            print_to_stderr(f"{describe_pending_batches(out)}. They continue at the provider, and no result is lost.")
+        print_to_stderr(f"Continue with: {format_command_with_run_name(folder, 'run', *resume_options, '--resume')}")

@@ -30,7 +30,8 @@ RunsArgument = Annotated[
     ),
 ]
 _System = Annotated[
-    list[str] | None, option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems.")
+    list[str] | None,
+    option("--system", "-s", autocompletion=completion.runs_and_systems, help="Only these systems."),
 ]
 _Policy = Annotated[
     list[str] | None,
@@ -78,11 +79,11 @@ def check_run_and_system_names(workspace: Workspace, *names: str) -> None:
 
 def print_study_slice_problems(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
     """Say on stderr which slices of these runs' studies are lost, and which only bear a study's name."""
-    from genaipa.cli.terminal.console import say
+    from genaipa.cli.terminal.console import print_to_stderr
     from genaipa.runs.selection import describe_study_problems
 
     for sentence in describe_study_problems(workspace, (run.read_manifest_head().slice for run in runs)):
-        say(sentence)
+        print_to_stderr(sentence)
 
 
 def add_filter_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -96,18 +97,18 @@ def add_filter_options(command: Callable[..., None]) -> Callable[..., None]:
     ]
 
     @functools.wraps(command)
-    def run_filtered(**given: Any) -> None:
+    def run_with_filters(**given: Any) -> None:
         lists = (split_names(given.pop(name)) for name in ("system", "policy", "experiment", "without"))
         systems, documents, experiments, without = lists
-        only = Filters(systems, documents, experiments, parse_day(given.pop("since")), without)
+        only = Filters(systems, documents, experiments, parse_day_or_days_ago(given.pop("since")), without)
         command(**given, only=only)
 
-    run_filtered.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run_filtered.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run_filtered
+    run_with_filters.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run_with_filters.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run_with_filters
 
 
-def parse_day(text: str | None) -> str:
+def parse_day_or_days_ago(text: str | None) -> str:
     """Parse --since into a day, as 2026-01-31; empty where it isn't given. A UsageError for anything else."""
     if text is None:
         return ""

@@ -28,7 +28,7 @@ from genaipa.errors import (
     TransientError,
     UsageError,
 )
-from genaipa.execution.batches.ledger import UnconfirmedBatches, poll_with_growing_waits
+from genaipa.execution.batches.ledger import UnconfirmedBatches, poll_once_or_with_growing_waits
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask_with_retries, max_call_usage
 from genaipa.runs.batches import describe_pending_batches, find_pending_batches, has_batches
 from genaipa.systems.base import UNCLEAR, UNDONE
@@ -70,7 +70,7 @@ class Batching:
     """Time after which a batch that the provider's list does not have was never accepted."""
 
 
-def refuse_batched_documents(run: PreparedRun) -> None:
+def refuse_new_batches_showing_documents(run: PreparedRun) -> None:
     """Raise a UsageError for a run that shows documents, by batches dearer; one that was begun so may collect them."""
     begun = run.folder is not None and has_batches(run.folder.path)
     if run.task.shows_documents and not begun:
@@ -82,7 +82,7 @@ def refuse_batched_documents(run: PreparedRun) -> None:
 
 def account_fingerprint(system: BatchSystem, run_name: str) -> str:
     """Name a system's account for the run's journal: its address, and a digest that tells its key from others."""
-    where, key = system.address_and_key
+    where, key = system.address_label_and_key
     return f"{where}, key {hmac.new(run_name.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
 
 
@@ -97,8 +97,8 @@ class BatchedSystem:
     """A system that is asked by batches, over and over until nothing is out.
 
     A request whose result is not there yet is put among those to be handed in, and left out: nothing waits for it, so
-    that a hundred thousand of them need no more memory than their names. `submit_and_wait_for_results` then waits, and
-    each question without a record is asked again from its beginning, with the results that are at hand by then.
+    that a hundred thousand of them need no more memory than their names. `submit_and_wait_for_any_result` then waits,
+    and each question without a record is asked again from its beginning, with the results that are at hand by then.
     `resume_earlier_batches` comes before the first request, `stop_following_batches` before the run is let go.
     """
 
@@ -243,13 +243,13 @@ class BatchedSystem:
             number = await self.system.submit(named, batch.mark)
         except NoReplyError as error:
             if error.kind == UNCLEAR:
-                return batch if await self._check_was_accepted(batch, time.time()) else None
+                return batch if await self._check_was_accepted_or_requeue(batch, time.time()) else None
             await self._requeue_failed_batch(batch, error)
             return None
         await self._ledger.record_batch_step(batch, "submitted", id=number)
         return batch
 
-    async def submit_and_wait_for_results(self) -> bool:
+    async def submit_and_wait_for_any_result(self) -> bool:
         """Hand in what has come together, and wait until there is something new; whether there is."""
         self._submit_queued_requests()
         self._asked.clear()
@@ -298,10 +298,10 @@ class BatchedSystem:
             await asyncio.wait(self._tasks, timeout=min(self._plan.longest_look, _FIRST_LOOK))
 
     async def _resume_batch(self, batch: Batch) -> None:
-        if batch.step == "submitted" or await self._check_was_accepted(batch, batch.intended.at):
+        if batch.step == "submitted" or await self._check_was_accepted_or_requeue(batch, batch.intended.at):
             await self._poll_and_download_results(batch)
 
-    async def _check_was_accepted(self, batch: Batch, since: float) -> bool:
+    async def _check_was_accepted_or_requeue(self, batch: Batch, since: float) -> bool:
         """Whether a batch was accepted; one that never was is asked again."""
         found = await self._orphans.check_was_accepted(batch, since)
         if found is False:
@@ -311,7 +311,7 @@ class BatchedSystem:
     # -- collecting --
 
     async def _poll_and_download_results(self, batch: Batch) -> None:
-        async for _ in poll_with_growing_waits(self._plan):
+        async for _ in poll_once_or_with_growing_waits(self._plan):
             try:
                 state = await self.system.status(batch.id)
             except TransientError as error:
@@ -452,9 +452,9 @@ class BatchTransport(Transport):
                 raise LeftOutError from None  # what is out may cost less than was set aside for it
             raise
 
-    async def wait_for_late_replies(self) -> bool:
+    async def wait_and_tell_whether_to_resend(self) -> bool:
         """Hand in what has come together, and wait for results."""
-        return await self._batched.submit_and_wait_for_results()
+        return await self._batched.submit_and_wait_for_any_result()
 
 
 async def cancel_pending_batches(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:

@@ -17,7 +17,7 @@ from genaipa.errors import DataError, NoReplyError, NoRoomError, TransientError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs import journal
-from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches, read_request_name
+from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches_by_mark, read_request_name
 from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class BatchLedger:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
         journal.repair_cut_last_line_and_describe(folder.path / BATCHES)
-        self.batches = read_batches(folder.path)
+        self.batches = read_batches_by_mark(folder.path)
         self._journal: journal.Journal | None = None
         self._reading: dict[str, IO[bytes]] = {}
 
@@ -155,7 +155,7 @@ _CLOCKS = 3600.0
 """Seconds by which a provider's clock may differ from this one."""
 
 
-async def poll_with_growing_waits(plan: Batching) -> AsyncIterator[None]:
+async def poll_once_or_with_growing_waits(plan: Batching) -> AsyncIterator[None]:
     """Now, and after ever longer times; once only where nobody is to wait."""
     wait = plan.first_look
     while True:
@@ -180,7 +180,7 @@ class UnconfirmedBatches:
         What is not in the list long after `since` (seconds since 1970) was not.
         """
         deadline = max(since + self._plan.patience, time.time() + self._plan.patience / 10)
-        async for _ in poll_with_growing_waits(self._plan):
+        async for _ in poll_once_or_with_growing_waits(self._plan):
             try:
                 listed = await self._system.list_since(batch.intended.at - _CLOCKS)
             except TransientError as error:

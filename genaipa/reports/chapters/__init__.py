@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.table import Table
-    from genaipa.scoring.rubric import Bounds
+    from genaipa.scoring.rubric import BandBounds
 
 OWN = {
     "outcomes": "genaipa.reports.chapters.outcomes:OutcomesChapter",
@@ -59,7 +59,7 @@ class MadeChapters(NamedTuple):
 
 
 @plain_texts
-def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
+def make_chapters(study: Study, bounds: BandBounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
     benchmarks = find_systems_written_by_people(source.manifest for source in study.sources)
     scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts, benchmarks)
@@ -93,7 +93,7 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             for made_chapter in chapters
         ]
     chapters, thin_counts = (
-        prompting.add_prompts_to_chapters(chapters, study.table),
+        prompting.add_prompts_to_tables_and_figures(chapters, study.table),
         find_sparsely_scored_experiments(study.table),
     )
     if thin_counts:
@@ -123,18 +123,18 @@ def collect_system_notes(study: Study) -> dict[str, str]:
 
 def add_system_notes_to_table(table: Table, notes: Mapping[str, str]) -> Table:
     """Add the sentences on the systems that a table is about to its note."""
-    sentences = _select_notes_of_systems(table, notes)
+    sentences = _join_notes_of_systems_in_table(table, notes)
     return replace(table, note=f"{table.note} {sentences}".strip()) if sentences else table
 
 
 def _add_system_notes_to_figure(figure: Figure, notes: Mapping[str, str]) -> Figure:
-    sentences = _select_notes_of_systems(figure.table, notes)
+    sentences = _join_notes_of_systems_in_table(figure.table, notes)
     if not sentences or sentences in figure.about:
         return figure
     return replace(figure, about=f"{figure.about} {sentences}".strip())
 
 
-def _select_notes_of_systems(table: Table, notes: Mapping[str, str]) -> str:
+def _join_notes_of_systems_in_table(table: Table, notes: Mapping[str, str]) -> str:
     """Return the sentences on the systems that are in any cell of a table."""
     return " ".join(note for system, note in notes.items() if table.data.isin([system]).to_numpy().any())
 

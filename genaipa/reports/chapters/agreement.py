@@ -73,7 +73,7 @@ def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
-def alpha_by_group_table(study: Study) -> Table:
+def alpha_by_silence_and_language_table(study: Study) -> Table:
     """Return alpha by group: where the document is silent and where it is not, and by its language."""
     scores, rubric = study.independent_scores, study.rubric
     rows = []
@@ -148,7 +148,7 @@ class AgreementChapter(ChapterMaker):
             "agreement",
             "Agreement of the analysts",
             "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-            nonempty_tables(agreement, alpha_by_group_table(study), *rated.tables),
+            nonempty_tables(agreement, alpha_by_silence_and_language_table(study), *rated.tables),
             nonempty_figures(alpha_figure(agreement)),
             [*rated.problems, *([] if agreement else [_ABSENT])],
             method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import format_one_line_repr
-from genaipa.kinds import find_kind
+from genaipa.kinds import find_kind_or_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -155,7 +155,7 @@ class Results(Protocol):
 def result_classes(sources: Sequence[Source]) -> list[type[Results]]:
     """Return the classes of the kinds of these runs that have results of their own, each once."""
     kinds = dict.fromkeys(source.manifest.spec.kind for source in sources)
-    return [results for kind in kinds if (results := find_kind(kind).load_results_class())]
+    return [results for kind in kinds if (results := find_kind_or_placeholder(kind).load_results_class())]
 
 
 def make_rule_scored_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:

@@ -32,7 +32,7 @@ _LEAST = 20
 """The axis reaches at least so far on both sides, so that small differences look small."""
 
 
-def closed_book_gains_by_question_table(frame: pd.DataFrame) -> Table:
+def gains_from_document_by_question_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every question with the document shown, against the company's name alone."""
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
     return make_table(
@@ -46,7 +46,7 @@ def closed_book_gains_by_question_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def closed_book_mean_gains_table(frame: pd.DataFrame) -> Table:
+def mean_gains_from_document_table(frame: pd.DataFrame) -> Table:
     """Return the gain in M_all from showing the document, by system."""
     columns = ["system", "n", "mean", *BOTH]
     data = averages.summarize_each_group(
@@ -71,7 +71,7 @@ _WORDS = {1: 44, 2: 34, 3: 22}
 """Panels side by side → letters of a question beside them."""
 
 
-def closed_book_gains_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+def gains_from_document_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw questions down, a panel per system: M_all with the document minus by name; None without a pair."""
     data = scope.select_rows_of_shown_systems(table.data.dropna(subset=["difference"]))
     if data.empty:
@@ -95,7 +95,7 @@ def closed_book_gains_figure(table: Table, scope: Scope = ALONE) -> Figure | Non
         title,
         note,
         figure_table,
-        lambda: _draw_closed_book_gains(data, systems, names, groups, sources, scope.texts),
+        lambda: _draw_gains_from_document(data, systems, names, groups, sources, scope.texts),
         fits=fits,
     )
 
@@ -105,7 +105,7 @@ def _panel_height_inches(names: Mapping[Any, str], texts: Mapping[str, str]) -> 
     return (style.TALL if texts else 0.165) * len(names) + 0.35
 
 
-def _draw_closed_book_gains(
+def _draw_gains_from_document(
     data: pd.DataFrame,
     systems: Mapping[Any, str],
     names: Mapping[Any, str],
@@ -154,7 +154,7 @@ def _draw_system_gains(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str
         look = style.SOURCE_POINTS.get(sources[question], {"marker": "o", "color": style.INK})
         axes.plot([0, row["difference"]], [index, index], color=look["color"], linewidth=1.2, zorder=2)
         axes.plot([row["difference"]], [index], **look, linestyle="none", markersize=3.6, zorder=3)
-        axes.text(reach * 1.08, index, style.format_count_or_mean(row["n"]), va="center", fontsize=style.TINY)
+        axes.text(reach * 1.08, index, style.format_n_or_mean_for_zero(row["n"]), va="center", fontsize=style.TINY)
 
 
 class ClosedBookChapter(ChapterMaker):
@@ -165,7 +165,7 @@ class ClosedBookChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        differences = closed_book_gains_by_question_table(frame)
+        differences = gains_from_document_by_question_table(frame)
         was_asked = has_experiment(frame, "recall") and has_experiment(frame, "quality")
         why = "no question is scored both ways" if was_asked else (
             "this needs answers with the document shown and with only the company's name (genaipa run --experiment "
@@ -175,7 +175,7 @@ class ClosedBookChapter(ChapterMaker):
             "memory",
             "Closed book",
             "A system's answers with the document shown, compared with its answers when only the company is named.",
-            nonempty_tables(closed_book_mean_gains_table(frame), differences),
-            scope.draw_paged_figures([partial(closed_book_gains_figure, differences)]),
+            nonempty_tables(mean_gains_from_document_table(frame), differences),
+            scope.draw_paged_figures([partial(gains_from_document_figure, differences)]),
             [] if differences else [f"The closed-book comparison is not shown: {why}."],
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from genaipa.answers.study import Study
-    from genaipa.scoring.rubric import Bounds
+    from genaipa.scoring.rubric import BandBounds
 
 WORDS, AGAIN = "other words", "asked again"
 DROP, CHANGE, BANDS = "mean drop", "mean change", "band changes (%)"
@@ -57,7 +57,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 @averages.cache_per_frame
-def measure_consistency_of_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+def measure_consistency_of_repeated_answers(frame: pd.DataFrame, bounds: BandBounds = BOUNDS) -> pd.DataFrame:
     """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
@@ -240,7 +240,7 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        repeats = measure_consistency_of_cells(study.table, scope.bounds)
+        repeats = measure_consistency_of_repeated_answers(study.table, scope.bounds)
         summary = consistency_table(repeats)
         absent = [
             f"How far answers move {condition} is not shown: {why}."

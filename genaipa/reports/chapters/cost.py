@@ -15,10 +15,10 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.levels import (
     INSTANT,
-    describe_level_differences,
-    group_systems_by_model,
-    level_differences_table,
-    warn_of_sparsely_scored_levels,
+    describe_effort_level_differences,
+    effort_level_differences_table,
+    group_effort_levels_by_model,
+    warn_of_sparsely_scored_effort_levels,
 )
 from genaipa.reports.table import Table, make_table
 from genaipa.reports.throughput import first_token_table, study_throughput_table
@@ -124,7 +124,7 @@ def _summarize_time_and_cost(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def score_against_effort_figure(
-    table: Table, effort: Effort, scope: Scope = ALONE, lines: pd.DataFrame | None = None
+    table: Table, effort: Effort, scope: Scope = ALONE, benchmark_means: pd.DataFrame | None = None
 ) -> Figure | None:
     """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one.
 
@@ -135,7 +135,7 @@ def score_against_effort_figure(
     data = data[data[effort] >= INSTANT] if effort == "seconds" else data
     if data.empty:
         return None
-    models = group_systems_by_model(data["system"].unique())
+    models = group_effort_levels_by_model(data["system"].unique())
     model_of = {system: model for model, levels in models.items() for system in levels}
     systems = style.unique_labels(dict.fromkeys(model_of.get(name, name) for name in data["system"]), 34)
     note = (
@@ -143,8 +143,8 @@ def score_against_effort_figure(
         f"{'A line joins the levels of effort of one model. ' if models else ''}Here n is the number of answers. An "
         f"interval for policies like these is absent where it is unknown. {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], _LACK[effort])}"
-        f"{'' if lines is None else scope.note_benchmarks(lines['system'])}{style.note_full_names(systems)} "
-        f"{table.note}"
+        f"{'' if benchmark_means is None else scope.note_benchmarks(benchmark_means['system'])}"
+        f"{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
     figure_table = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
@@ -166,7 +166,9 @@ def score_against_effort_figure(
         title,
         note,
         figure_table,
-        lambda: _draw_score_against_effort(data, effort, experiments, _Looks(marks, legend, models, lines), scope),
+        lambda: _draw_score_against_effort(
+            data, effort, experiments, _Looks(marks, legend, models, benchmark_means), scope
+        ),
     )
 
 
@@ -201,12 +203,16 @@ def _draw_score_against_effort(
             if len(rows) <= _FEW and not looks.models:
                 _write_at_point(axes, row, effort, f"n={row['answers']:.0f}", above=bool(index % 2))
         for levels in looks.models.values():
-            _draw_line_over_levels(axes, rows.set_index("system").reindex(levels), effort, looks.marks[levels[0]])
+            _draw_line_over_effort_levels(
+                axes, rows.set_index("system").reindex(levels), effort, looks.marks[levels[0]]
+            )
         if len(rows) > _FEW or looks.models:
             lowest, highest = int(rows["answers"].min()), int(rows["answers"].max())
             count_note = f"n={highest} each" if lowest == highest else f"n={lowest}\u2013{highest}"
             axes.text(0.02, 0.02, count_note, fontsize=style.TINY, transform=axes.transAxes)
-    _scale_effort_axis(panels[0, 0], data[effort], _PER[effort], wide=_WIDE_LEVELS if looks.models else _WIDE)
+    _scale_effort_axis(
+        panels[0, 0], data[effort], _PER[effort], least_ratio_for_log_scale=_WIDE_LEVELS if looks.models else _WIDE
+    )
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
     for axes in style.remove_unused_and_list_lowest_axes(panels, len(experiments)):
@@ -229,7 +235,7 @@ def _draw_system_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: di
     axes.plot([at], [mean], **look, linestyle="none", markersize=5.5, markeredgecolor="white", zorder=3, clip_on=False)
 
 
-def _draw_line_over_levels(axes: Axes, levels: pd.DataFrame, effort: Effort, look: dict[str, Any]) -> None:
+def _draw_line_over_effort_levels(axes: Axes, levels: pd.DataFrame, effort: Effort, look: dict[str, Any]) -> None:
     """Join the points of a model's levels, and write the level at each."""
     known = levels.dropna(subset=["m_all", effort])
     axes.plot(known[effort], known["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
@@ -257,12 +263,12 @@ def _write_at_point(axes: Axes, row: pd.Series[Any], effort: Effort, text: str, 
     )
 
 
-def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int, *, wide: float) -> None:
+def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int, *, least_ratio_for_log_scale: float) -> None:
     """Scale the effort's axis: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
     from matplotlib.ticker import MaxNLocator, NullLocator
 
     positive = values[values > 0]
-    if len(positive) and positive.max() / positive.min() > wide:
+    if len(positive) and positive.max() / positive.min() > least_ratio_for_log_scale:
         free = len(positive) < len(values)
         axes.set_xscale("symlog" if free else "log", **({"linthresh": float(positive.min())} if free else {}))
         limits = -positive.min() * 0.3 if free else positive.min() / 2, positive.max() * 3
@@ -289,15 +295,19 @@ class CostChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        spent, pace, levels = time_and_cost_table(study), study_throughput_table(study), level_differences_table(study)
+        spent, pace, levels = (
+            time_and_cost_table(study),
+            study_throughput_table(study),
+            effort_level_differences_table(study),
+        )
         lines = _estimate_m_all_by_system_and_experiment(study) if scope.benchmarks else None
         lead = "The time that the answers took, the pace at which they came and, where prices are known, their cost."
         return Chapter(
             "effort",
             "Time and cost",
-            f"{describe_level_differences(levels)} {lead}".strip(),
+            f"{describe_effort_level_differences(levels)} {lead}".strip(),
             nonempty_tables(levels, spent, pace, first_token_table(study)),
             nonempty_figures(*(score_against_effort_figure(spent, effort, scope, lines) for effort in _PER)),
-            [*([] if spent or study.table.empty else [_UNKNOWN]), *warn_of_sparsely_scored_levels(study)],
+            [*([] if spent or study.table.empty else [_UNKNOWN]), *warn_of_sparsely_scored_effort_levels(study)],
             first=("levels",),
         )

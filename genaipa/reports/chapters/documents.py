@@ -53,9 +53,9 @@ _SCORED = ("silent", "m_all", "answers", "scores")
 _NO_PAIRS = f"Of more than {_COMPARED} documents no pairs are compared, and these two ranks are blank. "
 
 
-def question_scores_table(frame: pd.DataFrame) -> Table:
+def scores_by_question_and_document_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every question about every document: the points behind the box plots."""
-    cells = averages.select_scored_document_cells(averages.average_policy_cells(frame))
+    cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
     return make_table(
         "scores-by-question",
         "M_all of every question about every document",
@@ -70,7 +70,7 @@ def question_scores_table(frame: pd.DataFrame) -> Table:
 
 def five_number_summary_table(frame: pd.DataFrame) -> Table:
     """Tabulate minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
-    cells = averages.select_scored_document_cells(averages.average_policy_cells(frame))
+    cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
     by = ["system", "experiment", "document"]
     rows = [
         {
@@ -80,7 +80,7 @@ def five_number_summary_table(frame: pd.DataFrame) -> Table:
             **mean,
         }
         for key, document_rows in cells.groupby(by, observed=True, sort=True)
-        for group, group_rows in averages.group_rows_by_source_and_category(document_rows)
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(document_rows)
         for mean in [averages.estimate_column_mean(group_rows, "m_all")]
     ]
     columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
@@ -101,9 +101,9 @@ def _five_number_summary(values: pd.Series) -> dict[str, float]:
     return dict(zip(_NUMBERS, values.quantile([0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
 
 
-def document_ranks_table(frame: pd.DataFrame) -> Table:
+def document_ranks_over_all_systems_table(frame: pd.DataFrame) -> Table:
     """Rank the documents by their M_all over all systems, experiments and questions."""
-    scored = averages.select_scored_document_cells(averages.average_policy_cells(frame))
+    scored = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
     means = averages.summarize_each_group(
         scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all")
@@ -170,11 +170,13 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
-    boxes = _select_experiment_rows(five_numbers, experiment).dropna(subset=_NUMBERS)
+    boxes = _select_experiment_rows_with_document(five_numbers, experiment).dropna(subset=_NUMBERS)
     boxes = scope.select_rows_of_shown_systems(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
-    dots = scope.select_rows_of_shown_systems(_select_experiment_rows(points, experiment).dropna(subset=["m_all"]))
+    dots = scope.select_rows_of_shown_systems(
+        _select_experiment_rows_with_document(points, experiment).dropna(subset=["m_all"])
+    )
     systems = style.unique_labels(style.distinct_values(boxes["system"]))
     documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
@@ -189,7 +191,7 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
     name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
     table = Table(name, title, reading, _stack_box_and_point_rows(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _box_panel_height(groups, documents)), 1)
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _box_panel_height_inches(groups, documents)), 1)
     return Figure(
         name,
         title,
@@ -204,13 +206,13 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
     )
 
 
-def _box_panel_height(groups: list[str], documents: dict[Any, str]) -> float:
+def _box_panel_height_inches(groups: list[str], documents: dict[Any, str]) -> float:
     """Return the inches of a panel."""
     pitch = 0.15 if len(documents) <= _MANY else 0.115
     return pitch * (len(groups) + _GAP) * len(documents) + 0.3
 
 
-def _select_experiment_rows(table: Table, experiment: str) -> pd.DataFrame:
+def _select_experiment_rows_with_document(table: Table, experiment: str) -> pd.DataFrame:
     if not table:
         return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all", *_NUMBERS])
     return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
@@ -234,7 +236,7 @@ def _draw_box_plots(
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
     down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
     drawing = style.make_canvas(
-        style.COLUMN if across == 1 else style.WIDTH, down * _box_panel_height(groups, documents) + _FOOT
+        style.COLUMN if across == 1 else style.WIDTH, down * _box_panel_height_inches(groups, documents) + _FOOT
     )
     style.write_figure_heading(drawing, experiment)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
@@ -338,7 +340,7 @@ class DocumentsChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        scores, five = question_scores_table(frame), five_number_summary_table(frame)
+        scores, five = scores_by_question_and_document_table(frame), five_number_summary_table(frame)
         figures = scope.draw_paged_figures(
             partial(box_plots_figure, scores, five, experiment) for experiment in list_experiments_in_table(scores)
         )
@@ -346,7 +348,7 @@ class DocumentsChapter(ChapterMaker):
             "documents",
             "By document",
             "How the questions' scores spread for each document: a box holds the middle half of them.",
-            nonempty_tables(document_ranks_table(frame), scores),
+            nonempty_tables(document_ranks_over_all_systems_table(frame), scores),
             figures,
             [] if figures else ["There is no box plot: no counted score belongs to a question about a policy."],
         )

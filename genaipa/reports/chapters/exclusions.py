@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import flag_rows_averages_could_take
+from genaipa.answers.tidy import flag_countable_rows_even_if_excluded
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
@@ -42,7 +42,7 @@ def exclusion_counts_table(frame: pd.DataFrame) -> Table:
 
 def averages_with_and_without_excluded_table(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
-    countable_rows, excluded = flag_rows_averages_could_take(frame), frame["excluded"] != ""
+    countable_rows, excluded = flag_countable_rows_even_if_excluded(frame), frame["excluded"] != ""
     lost = averages.select_policy_rows(frame[countable_rows & excluded])
     groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
     affected = {
@@ -79,7 +79,7 @@ def _yield_group_means_and_question_counts(frame: pd.DataFrame) -> Iterator[tupl
     questions = averages.average_policy_questions(frame).dropna(subset="m_all")
     for system, system_rows in questions.groupby("system", observed=True, sort=True):
         for experiment, rows in [*system_rows.groupby("experiment", observed=True, sort=True), (_EVERY, system_rows)]:
-            for group, part in averages.group_rows_by_source_and_category(rows):
+            for group, part in averages.iterate_overall_source_and_category_rows(rows):
                 means = part.groupby("question", observed=True)["m_all"].mean()
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 

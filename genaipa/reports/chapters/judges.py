@@ -65,7 +65,7 @@ class JudgesChapter(ChapterMaker):
             judge_leniency_table(verdicts, study.table),
             alternative_test_table(verdicts),
         )
-        against = quality.judges_against_people_table(verdicts)
+        against = quality.alpha_differences_from_people_table(verdicts)
         findings = judge_findings_table(verdicts, agreed, against, lenient, tested)
         enough = [
             judge for judge, both_scored in verdicts.scored_by_judge_and_people.items() if both_scored.sum() >= LEAST
@@ -109,20 +109,20 @@ class JudgesChapter(ChapterMaker):
                 *judge_leniency_figures(lenient, scope),
                 *nonempty_figures(people_judge_scatter_figure(points, _label_correlations_by_judge(agreed))),
             ],
-            [*_note_missing_drift(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
+            [*_list_reasons_for_missing_drift(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
             method=_METHOD,
             references=_REFERENCES,
             first=(findings.name,),
         )
 
 
-def _label_correlations_by_judge(agreed: Table) -> dict[str, str]:
+def _label_correlations_by_judge(agreement_table: Table) -> dict[str, str]:
     """Judge → r of its M_all with people's, as it is written into a figure."""
-    data = agreed.data[(agreed.data["measure"] == "M_all") & agreed.data["r"].notna()]
+    data = agreement_table.data[(agreement_table.data["measure"] == "M_all") & agreement_table.data["r"].notna()]
     return {row["judge"]: f"r = {row['r']:.2f}, n = {row['answers']}" for row in data.to_dict("records")}
 
 
-def _note_missing_drift(verdicts: Verdicts) -> list[str]:
+def _list_reasons_for_missing_drift(verdicts: Verdicts) -> list[str]:
     """Sentences on what is not shown."""
     answers = max(int(both_scored.sum()) for both_scored in verdicts.scored_by_judge_and_people.values())
     if LEAST <= answers < 2 * LEAST:
@@ -200,12 +200,12 @@ def _draw_judge_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canva
     return drawing
 
 
-def set_up_alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
+def set_up_alpha_axes(axes: Axes, data: pd.DataFrame, row_count: int, right_end: float) -> None:
     """Set up the axes of alphas (columns `alpha` and `low`): this many rows down, across to -1 at most."""
-    axes.set_ylim(rows - 0.4, -0.6)
+    axes.set_ylim(row_count - 0.4, -0.6)
     lowest: Any = data[["alpha", "low"]].min(axis=None)
     # Where nearly all scores are equal an interval goes far below: the numbers say how far.
-    axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), end)
+    axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), right_end)
     axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
     axes.xaxis.set_major_formatter(lambda tick, _: style.format_tick_labels(tick)[0])
     axes.set_xlabel("Krippendorff's alpha")
@@ -232,12 +232,21 @@ def judge_leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure
 
 
 def _leniency_page_figure(
-    leniency: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
+    leniency: Table,
+    data: pd.DataFrame,
+    judges: Mapping[Any, str],
+    page_judges: list[str],
+    page_number: int,
+    page_count: int,
 ) -> Figure:
-    rows = data[data["judge"].isin(page)].reset_index(drop=True)
-    labels = {judge: judges[judge] for judge in page}
+    rows = data[data["judge"].isin(page_judges)].reset_index(drop=True)
+    labels = {judge: judges[judge] for judge in page_judges}
     systems = style.unique_labels(dict.fromkeys(name for name in rows["group"] if name), 22)
-    name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
+    name, of = (
+        ("judges-systems", "")
+        if page_count == 1
+        else (f"judges-systems-{page_number}", f" ({page_number} of {page_count})")
+    )
     title = f"Leniency of the judges, by system{of}"
     note = (
         "M_all of a judge minus people's: right of the line the judge is more lenient. A square, and the star after "

@@ -16,7 +16,7 @@ from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments_in_table, nonempty_tables
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.figures.heatmap import Grid
+from genaipa.reports.figures.heatmap import HeatMapRows
 from genaipa.reports.table import Table, make_table, metric_formats
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.intervals import interval_of_document_mean
@@ -54,7 +54,7 @@ def metrics_by_question_table(frame: pd.DataFrame) -> Table:
 
 def _intervals_of_question_metrics(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
     """Return the intervals of each question's metrics and M_all, where its mean is one over documents."""
-    cells = averages.average_policy_cells(frame)
+    cells = averages.average_policy_questions_by_document(frame)
     single = cells[cells["document"] != ""]
     scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in list_metrics(frame)}, "m_all": ("", M_ALL_RANGE)}
     values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
@@ -85,7 +85,7 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
     """Return the metrics and M_all of every category, as means over its questions."""
     by = ["system", "experiment", "category"]
     means = averages.average_policy_questions(frame)
-    data = averages.summarize_each_group(means, by, _average_category_metrics)
+    data = averages.summarize_each_group(means, by, _average_metrics_and_count_questions)
     overall = averages.summarize_each_group(
         averages.select_and_weigh_averaged_cells(frame, "m_all"),
         by,
@@ -112,7 +112,7 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _average_category_metrics(rows: pd.DataFrame) -> dict[str, object]:
+def _average_metrics_and_count_questions(rows: pd.DataFrame) -> dict[str, object]:
     return {
         **{metric: rows[metric].mean() for metric in list_metrics(rows)},
         "questions": min((n for n in map(int, rows[list_metrics(rows)].count()) if n), default=0),
@@ -126,7 +126,7 @@ def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -
     question that lacks a system or an experiment has no part, unless all do.
     """
     scored, lacking = _select_complete_questions_and_note_rest(
-        _assign_published_means_to_documents(averages.average_policy_cells(frame))
+        _assign_published_means_to_documents(averages.average_policy_questions_by_document(frame))
     )
     means = averages.summarize_each_group(
         scored,
@@ -215,7 +215,7 @@ def metrics_by_question_map(table: Table, experiment: str, scope: Scope = ALONE)
     groups, sources = style.map_questions_to_category_and_source(
         data, scope.sort_questions(style.distinct_values(data["question"]))
     )
-    grid = Grid(
+    grid = HeatMapRows(
         data,
         ["question"],
         "documents",
@@ -243,7 +243,7 @@ def metrics_by_category_map(table: Table, experiment: str, scope: Scope = ALONE)
         return None
     order = style.distinct_values(data["category"])
     labels = style.unique_labels(order, 18)
-    grid = Grid(
+    grid = HeatMapRows(
         *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
         headings=table.headings,
         texts={name: scope.categories[name] for name in order if scope.categories.get(name, name) != name},
@@ -288,7 +288,7 @@ def overall_score_map(table: Table, experiment: str, scope: Scope = ALONE) -> Fi
     figure_table = Table(
         name, title, about, map_data[columns].reset_index(drop=True), {"m_all": "M_all"}, {"m_all": ".1f"}
     )
-    grid = Grid(map_data, ["question"], "documents", labels, groups, sources, texts=scope.texts)
+    grid = HeatMapRows(map_data, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     reading = f"{style.describe_bands(scope.bounds)} In a cell, {heatmap.SIGNS}"
     return Figure(

@@ -14,7 +14,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import number_documents, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table
@@ -50,7 +50,7 @@ def _select_scored_answers_with_position(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(points=rows["m_all"].round(9))
 
 
-def conversation_comparison_table(frame: pd.DataFrame) -> Table:
+def shared_and_separate_conversations_table(frame: pd.DataFrame) -> Table:
     """Compare questions asked in a shared conversation against the same ones asked each on its own."""
     columns = [*_BY, "n", *KINDS, "difference", *averages.BOTH]
     by = [*_ABOUT, "initialization", "wording", "prompts"]
@@ -63,7 +63,7 @@ def conversation_comparison_table(frame: pd.DataFrame) -> Table:
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
     paired = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
     paired["difference"] = (paired[KINDS[0]] - paired[KINDS[1]]).round(9)
-    data = averages.summarize_each_group(paired, _BY, _estimate_conversation_difference).reindex(columns=columns)
+    data = averages.summarize_each_group(paired, _BY, _estimate_shared_conversation_effect).reindex(columns=columns)
     return make_table(
         "conversations",
         "Shared and independent conversations",
@@ -77,7 +77,7 @@ def conversation_comparison_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _estimate_conversation_difference(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_shared_conversation_effect(rows: pd.DataFrame) -> dict[str, object]:
     estimate = averages.estimate_column_mean(rows, "difference")
     sides = {kind: averages.estimate_column_mean(rows, kind)["mean"] for kind in KINDS}
     return {**estimate, **sides, "difference": estimate["mean"]}
@@ -87,9 +87,9 @@ def position_trend_table(frame: pd.DataFrame) -> Table:
     """Tabulate the trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
     data = averages.summarize_each_group(
-        _measure_position_deviations(_select_scored_answers_with_position(frame)),
+        _center_position_and_score_by_question(_select_scored_answers_with_position(frame)),
         [*_BY, "conversation"],
-        _estimate_position_trend,
+        _estimate_trend_and_means_of_thirds,
     ).reindex(columns=columns)
     return make_table(
         "positions",
@@ -107,7 +107,7 @@ def position_trend_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _measure_position_deviations(rows: pd.DataFrame) -> pd.DataFrame:
+def _center_position_and_score_by_question(rows: pd.DataFrame) -> pd.DataFrame:
     """Return answers to questions asked at more than one place: `place` is 0 for the first and 1 for the last.
 
     `off_place` and `off_points` are what an answer is apart from the mean of the others to the same question.
@@ -123,15 +123,15 @@ def _measure_position_deviations(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[same_question["place"].transform("nunique") > 1]
 
 
-def _estimate_position_trend(rows: pd.DataFrame) -> dict[str, object]:
-    places = number_labels(rows["question"])[0], number_documents(rows["document"])
+def _estimate_trend_and_means_of_thirds(rows: pd.DataFrame) -> dict[str, object]:
+    places = number_labels(rows["question"])[0], document_numbers_or_minus_one(rows["document"])
     slope = estimate_slope_on_places(rows["off_points"], rows["off_place"], *places)
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
     means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
     return {**dict(zip(THIRDS, means, strict=True)), **averages.mean_and_interval_columns(slope), "slope": slope.mean}
 
 
-def order_effects_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
+def question_order_effects_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw the effects of the kind of conversation and of the place in it: a row per system and experiment.
 
     None if neither is known.
@@ -159,10 +159,10 @@ def order_effects_figure(conversations: Table, positions: Table, scope: Scope = 
     )
     figure_table = Table("order", title, note, data, positions.headings, {**positions.formats, "mean": "+.1f"})
     fits = forest.count_systems_per_page(data[_BY].drop_duplicates().groupby("system").size().max())
-    return Figure("order", title, note, figure_table, lambda: _draw_order_effects(data, systems), fits=fits)
+    return Figure("order", title, note, figure_table, lambda: _draw_question_order_effects(data, systems), fits=fits)
 
 
-def _draw_order_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_question_order_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
     rows = forest.ForestRows.lay_out_rows(
         systems, ((system, by, style.shorten_drawn_name(by, 18)) for system, by in keys)
@@ -192,7 +192,10 @@ class OrderChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        conversations, positions = conversation_comparison_table(study.table), position_trend_table(study.table)
+        conversations, positions = (
+            shared_and_separate_conversations_table(study.table),
+            position_trend_table(study.table),
+        )
         absent = [
             f"{effect} not shown: {why}."
             for table, effect, why in (
@@ -215,6 +218,6 @@ class OrderChapter(ChapterMaker):
             "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, "
             "and early or late in the shuffled order.",
             nonempty_tables(conversations, positions),
-            scope.draw_paged_figures([partial(order_effects_figure, conversations, positions)]),
+            scope.draw_paged_figures([partial(question_order_effects_figure, conversations, positions)]),
             absent,
         )

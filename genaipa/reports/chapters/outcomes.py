@@ -9,7 +9,7 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.movements import movement_tables
+from genaipa.reports.movements import moved_answers_tables
 from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
 @averages.cache_per_frame
-def question_outcomes_table(study: Study) -> Table:
+def question_outcome_counts_table(study: Study) -> Table:
     """Count the questions planned, their statuses, and the answers that count."""
     by = ["system", "experiment"]
     frame, once = study.table, study.rows_once_per_answer("silence", "prompt-cut")
@@ -100,11 +100,11 @@ class OutcomesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        moved = movement_tables(study, scope, study.rows_once_per_answer())
+        moved = moved_answers_tables(study, scope, study.rows_once_per_answer())
         return Chapter(
             "asked",
             "What was asked, and what came back",
             "Every planned question is counted once, whatever its outcome. Questions without an answer, and answers "
             "without a score, are not part of any average.",
-            nonempty_tables(question_outcomes_table(study), *moved, question_texts_table(study)),
+            nonempty_tables(question_outcome_counts_table(study), *moved, question_texts_table(study)),
         )

@@ -20,14 +20,18 @@ from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.beside import forecast_table, map_measures_to_display_names, people_and_judge_table
-from genaipa.reports.judged.estimate import estimate_averages
+from genaipa.reports.judged.beside import (
+    map_measures_to_display_names,
+    people_and_judge_table,
+    scores_needed_forecast_table,
+)
+from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
 from genaipa.reports.part import (
     drop_sparsely_scored_experiments,
     find_sparsely_scored_experiments,
     note_blank_leaderboard_cells,
     note_sparsely_scored_experiments,
-    tabulate_averages_with_lacking_answers,
+    tabulate_average_bounds_with_unscored,
 )
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.answers.study import Study
-    from genaipa.scoring.rubric import Bounds
+    from genaipa.scoring.rubric import BandBounds
 
 
 _EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].kind != "regulation"]
@@ -58,7 +62,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     thin_counts, needed = find_sparsely_scored_experiments(frame), part.leaderboard_evidence_level(frame)
     frame = drop_sparsely_scored_experiments(frame)
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
-    policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
+    policies, estimate = averages.select_policy_rows(frame), estimate_human_scores_with_judge(frame)
     averaged_frame = estimate.frame
     question_means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     cells = averages.select_and_weigh_averaged_cells(averaged_frame, "m_all")
@@ -110,7 +114,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
     cells = averages.select_and_weigh_averaged_cells(
-        estimate_averages(drop_sparsely_scored_experiments(frame)).frame, "m_all"
+        estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame, "m_all"
     ).dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
@@ -127,7 +131,7 @@ def note_unranked_systems(frame: pd.DataFrame) -> str:
 
     Empty where all have one, or none.
     """
-    averaged_frame = estimate_averages(drop_sparsely_scored_experiments(frame)).frame
+    averaged_frame = estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame
     means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     ranked, policies = set(means["system"].astype(str)), averages.select_policy_rows(frame)
     unranked = [name for name in map(str, policies["system"].unique()) if name not in ranked]
@@ -145,9 +149,9 @@ def note_unranked_systems(frame: pd.DataFrame) -> str:
     return f"Not in the leaderboard: {join_some(reasons, _NAMED)}{sparse}."
 
 
-def note_unequally_scored_systems(frame: pd.DataFrame) -> str:
+def note_unlike_scored_questions(frame: pd.DataFrame) -> str:
     """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    averaged_frame = estimate_averages(drop_sparsely_scored_experiments(frame)).frame
+    averaged_frame = estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame
     if not averages.has_differing_scored_questions(
         averaged_frame, averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     ):
@@ -162,11 +166,13 @@ def _count_answers_and_scorers_by_system(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.select_policy_rows(frame[frame["counted"]])
     return averages.summarize_each_group(
-        rows, ["system"], lambda group: {"answers": _count_scored_answers(group), "scored_by": _describe_scorers(group)}
+        rows,
+        ["system"],
+        lambda group: {"answers": _count_answers_and_published_scores(group), "scored_by": _describe_scorers(group)},
     )
 
 
-def _count_scored_answers(rows: pd.DataFrame) -> int:
+def _count_answers_and_published_scores(rows: pd.DataFrame) -> int:
     """Count answers and published scores; a mean over documents counts only where its question has no other."""
     single = rows[rows["document"] != ""]
     keys = ["experiment", "question"]
@@ -209,7 +215,7 @@ def analyst_dependence_table(frame: pd.DataFrame) -> Table:
 
 def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all over questions from FAQs and over users' questions, by system."""
-    estimate = estimate_averages(frame)
+    estimate = estimate_human_scores_with_judge(frame)
     frame = estimate.frame
     question_means = averages.average_policy_questions(frame).dropna(subset="m_all")
     rows = [
@@ -217,7 +223,7 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
         for system, system_rows in averages.select_and_weigh_averaged_cells(frame, "m_all").groupby(
             "system", observed=True, sort=True
         )
-        for group, group_rows in averages.group_rows_by_source_and_category(system_rows)
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(system_rows)
         if group != "all"
     ]
     columns = ["system", "questions", "n", "mean", *BOTH]
@@ -227,18 +233,21 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and from users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_list_averaged_experiments(question_means)}. {averages.explain_intervals_and_small_n(data)}"
+        f"{_describe_averaged_experiments(question_means)}. {averages.explain_intervals_and_small_n(data)}"
         f"{averages.note_differing_scored_questions(frame, question_means)}{estimate.note_estimates()}",
         data,
         columns,
     )
 
 
-def averages_by_measure_table(frame: pd.DataFrame) -> Table:
+def averages_of_each_metric_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
+    policies, estimate = averages.select_policy_rows(frame), estimate_human_scores_with_judge(frame)
     averaged_frame, note = estimate.frame, estimate.note_estimates()
-    scored_parts = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
+    scored_parts = {
+        (row.system, row.experiment): str(row.part)
+        for row in part.measure_scored_part_per_experiment(policies).itertuples()
+    }
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
@@ -248,7 +257,7 @@ def averages_by_measure_table(frame: pd.DataFrame) -> Table:
         ).groupby(_BY, observed=True, sort=True)
         for basis in [estimate.describe_scored_answers(str(system), str(experiment), measure=measure)]
         for scored in [basis or scored_parts.get((str(system), str(experiment)), "")]
-        for group, group_rows in averages.group_rows_by_source_and_category(system_rows)
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(system_rows)
         for mean in [averages.estimate_column_mean(group_rows, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
@@ -266,7 +275,7 @@ def averages_by_measure_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _list_averaged_experiments(question_means: pd.DataFrame) -> str:
+def _describe_averaged_experiments(question_means: pd.DataFrame) -> str:
     """Return the experiments that means over documents are of; by system, where these differ."""
     experiments_by_system = {
         str(name): rows["experiment"] for name, rows in question_means.groupby("system", observed=True, sort=True)
@@ -290,7 +299,7 @@ class OverallChapter(ChapterMaker):
         frame = study.table
         ranked, thin_note = leaderboard_table(frame), note_sparsely_scored_experiments(frame)
         cells = averages.select_and_weigh_averaged_cells(
-            estimate_averages(drop_sparsely_scored_experiments(frame)).frame, "m_all"
+            estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame, "m_all"
         )
         numbers = tabulate_systems_by_category(ranked, cells, part.leaderboard_evidence_level(frame).confidence)
         return Chapter(
@@ -300,13 +309,13 @@ class OverallChapter(ChapterMaker):
             nonempty_tables(
                 *(
                     ranked,
-                    *matches.system_difference_tables(frame),
+                    *matches.system_difference_and_rank_tables(frame),
                     analyst_dependence_table(frame),
-                    tabulate_averages_with_lacking_answers(frame),
+                    tabulate_average_bounds_with_unscored(frame),
                 ),
-                *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
+                *(people_and_judge_table(frame, study.log.counted), scores_needed_forecast_table(frame)),
                 *(
-                    averages_by_measure_table(frame),
+                    averages_of_each_metric_table(frame),
                     documents.five_number_summary_table(frame),
                     scores_by_question_source_table(frame),
                 ),
@@ -373,11 +382,11 @@ def systems_by_category_figure(numbers: Table, scope: Scope) -> Figure | None:
         numbers,
         lambda: _draw_overview(data, systems, scope),
         caption=numbers.note,
-        layouts={"column": lambda: _draw_narrow_overview(data, systems, scope)},
+        layouts={"column": lambda: _draw_overview_in_column_width(data, systems, scope)},
     )
 
 
-def _draw_narrow_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_overview_in_column_width(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     """Draw the systems over their categories, as wide as a column of a paper."""
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
@@ -423,7 +432,7 @@ def _draw_system_averages(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, 
 
 
 def _draw_category_cells(
-    axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], categories: Mapping[str, str], bounds: Bounds
+    axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], categories: Mapping[str, str], bounds: BandBounds
 ) -> None:
     values = data.pivot_table(index="category", columns="system", values="mean", sort=False)
     values = values.reindex(index=list(categories), columns=list(systems)).astype("float64").round(9)

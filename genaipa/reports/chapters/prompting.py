@@ -11,7 +11,7 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.rubric import Bounds, classify_band
+from genaipa.scoring.rubric import BandBounds, classify_band
 from genaipa.tasks.prompts import NOT_KNOWN, PUBLISHED, SETS, UNKNOWN
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
 
-def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
+def sort_prompt_sets_shipped_first(labels: Iterable[str]) -> list[str]:
     """Sort sets of prompts: the shipped ones first, a study's last."""
     ranks = {name: number for number, name in enumerate(SETS)} | dict.fromkeys(NOT_KNOWN, len(SETS) + 1)
     rank_by_label = {label: ranks.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
@@ -59,7 +59,7 @@ def _list_prompt_sets_by_group(frame: pd.DataFrame, by: Sequence[str]) -> dict[t
     rows = frame[frame["counted"]] if frame["counted"].any() else frame
     pairs = rows[[*by, "prompts"]].drop_duplicates().astype("str")
     groups = pairs.groupby(list(by), sort=True)["prompts"]
-    return {tuple(map(str, key)): sort_prompt_sets(labels) for key, labels in groups}
+    return {tuple(map(str, key)): sort_prompt_sets_shipped_first(labels) for key, labels in groups}
 
 
 def add_prompts_column_and_note(report_table: Table, frame: pd.DataFrame) -> Table:
@@ -77,23 +77,23 @@ def add_prompts_column_and_note(report_table: Table, frame: pd.DataFrame) -> Tab
     return replace(report_table, data=data, note=f"{report_table.note} {sentence}".strip())
 
 
-def add_prompts_to_chapters(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
+def add_prompts_to_tables_and_figures(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     """Add the prompts' column to the chapters' tables, and the sentence under their figures of systems."""
     sentence = note_differing_prompts(frame)
     if not sentence:
         return chapters
 
-    def add_prompts_sentence(figure: Figure) -> Figure:
+    def add_prompts_sentence_to_figure(figure: Figure) -> Figure:
         return replace(figure, about=f"{figure.about} {sentence}") if "system" in figure.table.data else figure
 
     return [
-        chapter.transform_parts(lambda table: add_prompts_column_and_note(table, frame), add_prompts_sentence)
+        chapter.transform_parts(lambda table: add_prompts_column_and_note(table, frame), add_prompts_sentence_to_figure)
         for chapter in chapters
     ]
 
 
 @averages.cache_per_frame
-def _pair_cells_across_prompt_sets(frame: pd.DataFrame) -> pd.DataFrame:
+def _pair_scores_across_prompt_sets(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
@@ -105,7 +105,7 @@ def _pair_cells_across_prompt_sets(frame: pd.DataFrame) -> pd.DataFrame:
     cells = answers.groupby([*_ABOUT, "prompts"], observed=True, sort=True)["m_all"].mean().reset_index()
     pairs = []
     for _, system_cells in cells.groupby("system", observed=True, sort=True):
-        labels = sort_prompt_sets(system_cells["prompts"].astype("str").unique())
+        labels = sort_prompt_sets_shipped_first(system_cells["prompts"].astype("str").unique())
         for first, second in zip(labels[:1] * len(labels), labels[1:], strict=False):
             before, after = (
                 system_cells[system_cells["prompts"] == label].drop(columns="prompts") for label in (first, second)
@@ -115,10 +115,10 @@ def _pair_cells_across_prompt_sets(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
 
 
-def _group_prompt_pairs(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def _yield_pairs_by_prompts_and_questions(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield the first columns of each row of a table, and its pairs."""
     for (system, first, second), rows in paired.groupby(["system", "prompts", "others"], observed=True, sort=True):
-        for group, group_rows in averages.group_rows_by_source_and_category(rows, categories=True):
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(rows, categories=True):
             yield {"system": system, "prompts": first, "others": second, "questions": group}, group_rows
 
 
@@ -126,10 +126,10 @@ _ABOUT_ROWS = ("system", "prompts", "others", "questions", "n")
 _OTHERS = {"others": "other prompts", "changed": "in another band"}
 
 
-def prompt_changes_table(frame: pd.DataFrame) -> Table:
+def score_changes_across_prompts_table(frame: pd.DataFrame) -> Table:
     """Tabulate how M_all moves from one set of prompts to another, by system and group of questions."""
     rows = []
-    for about, group_rows in _group_prompt_pairs(_pair_cells_across_prompt_sets(frame)):
+    for about, group_rows in _yield_pairs_by_prompts_and_questions(_pair_scores_across_prompt_sets(frame)):
         before, after = group_rows["m_all"], group_rows["m_all_others"]
         # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
         pair_rows = group_rows.assign(before=before, after=after, difference=(after - before).round(9))
@@ -152,10 +152,10 @@ def prompt_changes_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def prompt_band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
+def band_change_shares_across_prompts_table(frame: pd.DataFrame, bounds: BandBounds) -> Table:
     """Return the share of answers in another band with the other prompts, by system and group of questions."""
     rows = []
-    for about, group_rows in _group_prompt_pairs(_pair_cells_across_prompt_sets(frame)):
+    for about, group_rows in _yield_pairs_by_prompts_and_questions(_pair_scores_across_prompt_sets(frame)):
         sides = zip(group_rows["m_all"], group_rows["m_all_others"], strict=True)
         moved = [
             float(classify_band(before, bounds.m_all_bounds) != classify_band(after, bounds.m_all_bounds))
@@ -186,7 +186,9 @@ class PromptingChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        tables = nonempty_tables(prompt_changes_table(frame), prompt_band_changes_table(frame, scope.bounds))
+        tables = nonempty_tables(
+            score_changes_across_prompts_table(frame), band_change_shares_across_prompts_table(frame, scope.bounds)
+        )
         set_counts = frame[~frame["prompts"].isin(NOT_KNOWN)].groupby("system", observed=True)["prompts"].nunique()
         why = ["The effect of other prompts is not shown: no question is scored with two sets of prompts."]
         return Chapter(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def regulation_scores_table(frame: pd.DataFrame) -> Table:
     """Return the metrics and M_all of every question about every regulation."""
-    cells = averages.average_cells(frame)
+    cells = averages.average_scores_by_question_and_document(frame)
     cells = cells[(cells["kind"] == "regulation") | (cells["experiment"] == "regulation")]
     return make_table(
         "regulation",
@@ -46,7 +46,7 @@ def regulation_metrics_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked_pairs}
     groups = {key: key[0] for key in names}
     texts = {key: scope.texts[key[1]] for key in names if key[1] in scope.texts}
-    grid = heatmap.Grid(
+    grid = heatmap.HeatMapRows(
         *(data, ["document", "question"], "answers", names, groups),
         headings=table.headings,
         texts=texts,

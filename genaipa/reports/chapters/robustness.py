@@ -47,7 +47,7 @@ def paraphrase_drops_table(frame: pd.DataFrame) -> Table:
         for system, system_rows in averages.pair_experiments(frame, "quality", "robustness").groupby(
             "system", observed=True, sort=True
         )
-        for group, group_rows in averages.group_rows_by_source_and_category(system_rows, categories=True)
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(system_rows, categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
@@ -85,7 +85,7 @@ def paraphrase_drops_by_question_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def paraphrase_drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+def paraphrase_drops_by_group_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Return a panel per system: groups of questions down, a line from the original's to the paraphrases' average.
 
     The drop, its interval and n are written behind each line. None without a pair.
@@ -107,7 +107,7 @@ def paraphrase_drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None
         f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)} {table.note}"
     )
     figure_table = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    rows = max(int((style.HEIGHT - _FOOT) / _panel_height(names)), 1)
+    rows = max(int((style.HEIGHT - _FOOT) / _drops_panel_height_inches(names)), 1)
     fits = rows if rows <= _FEW else rows * 2
     return Figure(
         "robustness",
@@ -119,7 +119,7 @@ def paraphrase_drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None
     )
 
 
-def _panel_height(names: Mapping[Any, str]) -> float:
+def _drops_panel_height_inches(names: Mapping[Any, str]) -> float:
     """Return the inches of a panel."""
     return 0.165 * len(names) + 0.45
 
@@ -128,7 +128,7 @@ def _draw_paraphrase_drops(
     data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], scope: Scope
 ) -> Canvas:
     down, across = style.panel_rows_and_columns(len(systems), 1 if len(systems) <= _FEW else 2)
-    drawing = style.make_canvas(style.WIDTH, down * _panel_height(names) + _FOOT)
+    drawing = style.make_canvas(style.WIDTH, down * _drops_panel_height_inches(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     originals = data[data["questions"] == "all"].set_index("system")["original"]
@@ -167,9 +167,9 @@ def _draw_system_drops(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
         interval = (
             ""
             if pd.isna(row["low"])
-            else f" [{style.format_difference(row['low'])}, {style.format_difference(row['high'])}]"
+            else f" [{style.format_signed_tenths(row['low'])}, {style.format_signed_tenths(row['high'])}]"
         )
-        axes.text(103, index, f"{style.format_difference(row['drop'])}{interval}", va="center", fontsize=style.TINY)
+        axes.text(103, index, f"{style.format_signed_tenths(row['drop'])}{interval}", va="center", fontsize=style.TINY)
         axes.text(end_at, index, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
@@ -191,6 +191,6 @@ class RobustnessChapter(ChapterMaker):
             "Robustness",
             "Whether the same question in other words is answered as well.",
             tables,
-            scope.draw_paged_figures([partial(paraphrase_drops_figure, dropped)]),
+            scope.draw_paged_figures([partial(paraphrase_drops_by_group_figure, dropped)]),
             [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
         )

@@ -11,11 +11,11 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import estimate_crossed_mean, number_documents, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, estimate_crossed_mean, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.matches import explain_missing_pairs
-from genaipa.reports.recognition import describe_rule_accuracy, language_codes_of_documents
+from genaipa.reports.recognition import describe_rule_accuracy, document_language_codes_or_english
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
@@ -49,7 +49,7 @@ def silence_error_rates_table(study: Study) -> Table:
     """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _select_covered_and_count_uncovered(study)
+    once, foreign = _select_silence_checked_and_count_rest(study)
     data = pd.concat(
         [
             averages.summarize_each_group(once, by, partial(_estimate_silence_error_rate, error=error))
@@ -68,7 +68,7 @@ def silence_error_rates_table(study: Study) -> Table:
         "words) is left out, and counted under `said nothing`. Clear cases only: the last column counts the answers to "
         "questions that a document answers only in part, which are left out (paper, sections 6.1 and 7). Each question "
         "weighs the same, however many documents and answers it has. "
-        f"{describe_rule_accuracy('silence', language_codes_of_documents(once, study.languages))}"
+        f"{describe_rule_accuracy('silence', document_language_codes_or_english(once, study.document_languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrected_annotations(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
@@ -77,7 +77,7 @@ def silence_error_rates_table(study: Study) -> Table:
     )
 
 
-def _select_covered_and_count_uncovered(study: Study) -> tuple[pd.DataFrame, int]:
+def _select_silence_checked_and_count_rest(study: Study) -> tuple[pd.DataFrame, int]:
     """Return the answers about policies that the rules cover, and how many are in a language without rules."""
     once = averages.select_policy_rows(study.rows_once_per_answer("silence"))
     answered, recognized = (
@@ -89,7 +89,7 @@ def _select_covered_and_count_uncovered(study: Study) -> tuple[pd.DataFrame, int
 
 def silence_error_differences_table(study: Study) -> Table:
     """Return the differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _select_covered_and_count_uncovered(study)
+    judged, _ = _select_silence_checked_and_count_rest(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, claim) in _ERRORS.items():
@@ -100,7 +100,7 @@ def silence_error_differences_table(study: Study) -> Table:
             paired = rates[[first, second]].dropna()
             questions, documents = (paired.index.get_level_values(name) for name in ("question", "document"))
             difference = subtract_paired_shares(
-                paired[first], paired[second], number_labels(questions)[0], number_documents(documents)
+                paired[first], paired[second], number_labels(questions)[0], document_numbers_or_minus_one(documents)
             )
             ends = {
                 name: getattr(difference, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")
@@ -152,7 +152,7 @@ def quality_by_silence_table(frame: pd.DataFrame) -> Table:
     """Tabulate how well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
-    cells = averages.select_scored_document_cells(averages.average_policy_cells(frame))
+    cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
     data = averages.summarize_each_group(cells[cells["silent"].isin(_WHERE)], by, _estimate_overall_score).reindex(
         columns=columns
     )

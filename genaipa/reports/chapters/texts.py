@@ -105,8 +105,8 @@ class TextsChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
-        table = document_statistics_table(study.statistics, study.table)
-        formulas = [formula for _, formula in _list_readability_formulas(study.statistics) if formula.cited]
+        table = document_statistics_table(study.document_statistics, study.table)
+        formulas = [formula for _, formula in _list_readability_formulas(study.document_statistics) if formula.cited]
         measures = [
             f"{formula.formula} {'grade' if formula.grades else 'ease'} "
             f'<a href="#{_anchor_of_cited_reference(formula.cited)}">[{formula.cited}]</a>'

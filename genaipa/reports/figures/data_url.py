@@ -25,5 +25,5 @@ def make_svg_data_url(svg: str) -> Markup:
 
 
 @cache
-def _quote_url_characters(signs: str) -> str:
-    return quote(signs, safe="")
+def _quote_url_characters(characters: str) -> str:
+    return quote(characters, safe="")

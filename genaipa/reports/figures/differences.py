@@ -100,7 +100,7 @@ def describe_row_finding(row: Row, win_phrases: Sequence[str], judge: str = "") 
 def comparison_title(table: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
-    by, side = style.format_difference(abs(row["difference"])).lstrip("+"), find_better_side_index(row)
+    by, side = style.format_signed_tenths(abs(row["difference"])).lstrip("+"), find_better_side_index(row)
     if row["test"] == "none":
         return f"{sides.judge_prefix}{first} and {second} have too few questions for a verdict"
     if side is None:
@@ -109,7 +109,7 @@ def comparison_title(table: Table, sides: ComparedSides) -> str:
     return f"{sides.judge_prefix}{winner} is better than {loser}, by {by} points of M_all"
 
 
-def describe_comparison_basis(table: Table, sides: ComparedSides) -> list[str]:
+def list_comparison_facts_as_phrases(table: Table, sides: ComparedSides) -> list[str]:
     """Return what a comparison rests on, and what it doesn't tell, to be joined into a sentence."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
     ours, theirs = _format_means(row)
@@ -151,12 +151,12 @@ def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is drawn in "
         "percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. A hollow mark has no verdict. "
-        f"{'; '.join(describe_comparison_basis(table, sides))}. {table.note}"
+        f"{'; '.join(list_comparison_facts_as_phrases(table, sides))}. {table.note}"
     )
 
     def make_panel_drawer(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
         footer = [
-            f"{'; '.join(describe_comparison_basis(table, sides))}.",
+            f"{'; '.join(list_comparison_facts_as_phrases(table, sides))}.",
             sides.favoured,
             _explain_interval_lines(data.iloc[0].to_dict()),
         ]
@@ -191,13 +191,13 @@ class _DifferencesPanel:
         """A row's height."""
         self.head = "difference" if self.narrow else "difference and interval"
         self.measures = ["M_all" if row["measure"] == OVERALL else str(row["measure"]) for row in self.rows]
-        self.left = max(_measure_text_width(text, self.size, bold=True) for text in self.measures) + 4
+        self.left = max(_measure_text_width_in_points(text, self.size, bold=True) for text in self.measures) + 4
         page = inches >= style.WIDTH
         for max_chars, means in [(max_chars, True) for max_chars in range(14, 10, -1) if page] + [
             (max_chars, False) for max_chars in range(14, 7, -1)
         ]:
             self._set_names_and_widths(max_chars, means=means)
-            begin, end = self._axis_ends()
+            begin, end = self._axis_ends_in_points()
             if end - begin >= _AXIS * (1.0 if means else 0.7):
                 break
 
@@ -205,13 +205,15 @@ class _DifferencesPanel:
         """Write both names in so many signs, and measure what stands beside the axis, both means or none among it."""
         self.names = self.sides.shorten_names(max_chars)
         self.means = (
-            [max(30.0, _measure_text_width(name, self.size, bold=True)) for name in self.names] if means else []
+            [max(30.0, _measure_text_width_in_points(name, self.size, bold=True)) for name in self.names]
+            if means
+            else []
         )
         wins = [f"{name} is better" for name in self.names]
         verdicts = [describe_row_finding(row, wins, self.sides.judge) for row in self.rows]
         self.right = [[_format_difference_and_interval(row) for row in self.rows], verdicts]
         self.widths = [
-            max(_measure_text_width(text, self.size, bold=True) for text in (head, *texts))
+            max(_measure_text_width_in_points(text, self.size, bold=True) for text in (head, *texts))
             for head, texts in zip((self.head, ""), self.right, strict=True)
         ]
 
@@ -231,7 +233,7 @@ class _DifferencesPanel:
         for index, line in enumerate(feet):
             high = under - 32 - index * small * 1.35
             picture.text(4 / self.wide, high / tall, line, va="top", fontsize=small, color="#444444")
-        begin, end = self._axis_ends()
+        begin, end = self._axis_ends_in_points()
         axes = picture.add_axes(
             (begin / self.wide, under / tall, (end - begin) / self.wide, 1 - (above + under) / tall)
         )
@@ -239,7 +241,7 @@ class _DifferencesPanel:
         self._write_row_texts_and_headings(axes, begin, end)
         return picture
 
-    def _axis_ends(self) -> tuple[float, float]:
+    def _axis_ends_in_points(self) -> tuple[float, float]:
         """Return where the axis begins and ends."""
         sides = sum(wide + _GAP for wide in self.means)
         texts = max(self.widths) if self.narrow else sum(self.widths) + _GAP
@@ -262,7 +264,7 @@ class _DifferencesPanel:
                 axes.plot([at[low], at[high]], [index, index], color=look["color"], **line)
             axes.plot(at["difference"], index, linestyle="none", markersize=5.5, **look)
         x_min, x_max = axes.get_xlim()
-        begin, end = self._axis_ends()
+        begin, end = self._axis_ends_in_points()
         # Labels keep apart.
         least_step = _TICK * (x_max - x_min) / (end - begin)
         step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least_step), 1.0)
@@ -305,7 +307,8 @@ class _DifferencesPanel:
         theirs = f"\u2190 {second} better", f"\u2190 {second}", "\u2190"
         for side, texts in enumerate((ours, theirs)):
             text = next(
-                (text for text in texts if _measure_text_width(text, style.TINY, bold=True) <= rooms[side]), texts[-1]
+                (text for text in texts if _measure_text_width_in_points(text, style.TINY, bold=True) <= rooms[side]),
+                texts[-1],
             )
             aside: dict[str, Any] = {"ha": ("left", "right")[side], "color": colours[side], "fontsize": style.TINY}
             self._write_text_from_axis(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
@@ -316,12 +319,12 @@ class _DifferencesPanel:
         at = end - begin + _GAP + (0.0 if self.narrow else self.widths[0])
         self._write_text_from_axis(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
 
-    def _write_text_from_axis(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
+    def _write_text_from_axis(self, axes: Axes, points_from_axis: float, row: float, text: str, **look: Any) -> None:
         """Write a text at so many points from the beginning of the axis."""
         axes.annotate(
             text,
             (0, row),
-            (at, 0),
+            (points_from_axis, 0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
             annotation_clip=False,
@@ -347,7 +350,7 @@ def _divide_row_by_scale(row: Row) -> dict[str, float]:
 def _format_difference(value: float, measure: str) -> str:
     """Return a difference as it is written: one decimal of M_all, two of a metric."""
     if measure == OVERALL:
-        return style.format_difference(value)
+        return style.format_signed_tenths(value)
     written = f"{value:+.2f}"
     return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", "\u2212")
 
@@ -370,7 +373,7 @@ def _format_scale_percent(share_of_scale: float) -> str:
     return f"{100 * share_of_scale:+.0f} %".replace("-", "\u2212") if share_of_scale else "0"
 
 
-def _measure_text_width(text: str, size: float, *, bold: bool = False) -> float:
+def _measure_text_width_in_points(text: str, size: float, *, bold: bool = False) -> float:
     """Return the points that a line of text takes."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
@@ -380,11 +383,11 @@ def _measure_text_width(text: str, size: float, *, bold: bool = False) -> float:
     return 1.04 * float(across)  # letters of few pixels are a little wider
 
 
-def _wrap_to_width(text: str, wide: float, size: float, *, bold: bool = False) -> list[str]:
+def _wrap_to_width(text: str, width_in_points: float, size: float, *, bold: bool = False) -> list[str]:
     """Return a text in lines of at most so many points."""
     lines: list[str] = []
     for word in text.split():
-        if lines and _measure_text_width(f"{lines[-1]} {word}", size, bold=bold) <= wide:
+        if lines and _measure_text_width_in_points(f"{lines[-1]} {word}", size, bold=bold) <= width_in_points:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
@@ -417,7 +420,7 @@ def group_differences_figure(table: Table, sides: ComparedSides) -> Figure | Non
     return Figure("differences-groups", title, note, figure_table, make_panel_drawer(titled=True), layouts=layouts)
 
 
-def label_question_groups(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
+def label_question_groups_in_full(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
     """Return group of questions → its name in full, with the category's key."""
     return {
         group: style.GROUPS.get(group)
@@ -428,7 +431,7 @@ def label_question_groups(groups: Sequence[str], categories: Mapping[str, str]) 
 
 def _draw_group_differences(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas:
     measures, groups = style.distinct_values(data["measure"]), style.distinct_values(data["questions"])
-    names = label_question_groups(groups, sides.scope.categories)
+    names = label_question_groups_in_full(groups, sides.scope.categories)
     down, across = style.panel_rows_and_columns(len(measures), 3)
     picture = style.make_canvas(style.WIDTH, down * (_ROW * len(groups) + 0.75) + 0.45 + 0.25 * bool(title))
     if title:

@@ -20,7 +20,7 @@ from genaipa.files.html import format_one_line_repr
 from genaipa.reports.figures import style
 from genaipa.reports.render import as_csv
 from genaipa.reports.table import Table
-from genaipa.scoring.rubric import Bounds
+from genaipa.scoring.rubric import BandBounds
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -191,7 +191,9 @@ def _render_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
     outline = renderer.draw_text
     outlines: dict[tuple[object, ...], tuple[str, float, float]] = {}
 
-    def draw_text(gc: Any, x: float, y: float, text: str, font: Any, angle: float, **more: Any) -> None:
+    def draw_text_reusing_outlines(
+        gc: Any, x: float, y: float, text: str, font: Any, angle: float, **more: Any
+    ) -> None:
         look = (text, font, angle, gc.get_rgb(), gc.get_alpha(), gc.get_clip_rectangle(), gc.get_clip_path())
         if look not in outlines:
             outlines[look] = (name := f"text-{len(outlines)}", x, y)
@@ -205,7 +207,7 @@ def _render_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
             "use", x=f"{x - first_x:.2f}", y=f"{y - first_y:.2f}", attrib={"xlink:href": f"#{name}"}
         )
 
-    renderer.draw_text = draw_text
+    renderer.draw_text = draw_text_reusing_outlines
     drawing.draw(renderer)
     renderer.finalize()
     names = [
@@ -223,7 +225,7 @@ def render_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
     return render_figure(figure, "png", dpi)
 
 
-BOUNDS = Bounds()
+BOUNDS = BandBounds()
 """Default lower ends of the bands."""
 _NAMED = 5
 """As many things that are left out are named."""
@@ -242,7 +244,7 @@ class Scope:
     questions: tuple[str, ...] = ()
     categories: Mapping[str, str] = field(default_factory=dict)
     shown: frozenset[str] | None = None
-    bounds: Bounds = BOUNDS
+    bounds: BandBounds = BOUNDS
     texts: Mapping[str, str] = field(default_factory=dict)
     benchmarks: frozenset[str] = frozenset()
 
@@ -251,7 +253,7 @@ class Scope:
         cls,
         frame: pd.DataFrame,
         categories: Mapping[str, str] | None = None,
-        bounds: Bounds = BOUNDS,
+        bounds: BandBounds = BOUNDS,
         texts: Mapping[str, str] | None = None,
         benchmarks: frozenset[str] = frozenset(),
     ) -> Scope:
@@ -270,15 +272,15 @@ class Scope:
         self, axes: Axes, averages: pd.Series[Any], along: str = "x", *, labelled: bool = True
     ) -> None:
         """Draw a dashed line at the average of each benchmark among these (system → average), with its name."""
-        for label, average in self._label_benchmarks(averages).items():
+        for label, average in self._benchmark_averages_by_label(averages).items():
             style.draw_benchmark_line(axes, average, label if labelled else "", along)
 
     def list_benchmark_legend_entries(self, averages: pd.Series[Any]) -> list[tuple[Artist, str]]:
         """List the entries of a legend for lines that have no room for their names."""
-        labels = self._label_benchmarks(averages)
+        labels = self._benchmark_averages_by_label(averages)
         return [style.make_marker_legend_entry(label, marker="", **style.BENCHMARK) for label in labels]
 
-    def _label_benchmarks(self, averages: pd.Series[Any]) -> dict[str, float]:
+    def _benchmark_averages_by_label(self, averages: pd.Series[Any]) -> dict[str, float]:
         """Return the benchmarks among these by their labels: `lawyers 81`."""
         labels = style.unique_labels(sorted({*self.systems, *map(str, averages.index)}), 20)
         benchmark_averages = averages[averages.index.isin(self.benchmarks)].dropna()

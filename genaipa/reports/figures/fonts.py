@@ -35,12 +35,12 @@ def installed_font_families() -> tuple[str, ...]:
 
 
 @cache
-def has_glyph(sign: str) -> bool:
+def has_glyph(character: str) -> bool:
     """Tell whether a letter can be drawn here."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return any(
-        get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(sign))
+        get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(character))
         for name in installed_font_families()
     )
 
@@ -58,7 +58,7 @@ def warn_of_missing_glyphs(texts: Iterable[str]) -> str:
     )
 
 
-def _script_name(sign: str) -> str:
+def _script_name(character: str) -> str:
     """Return the script of a letter, by the first word of its name."""
-    first = unicodedata.name(sign, "these").split()[0]
+    first = unicodedata.name(character, "these").split()[0]
     return _SCRIPTS.get(first, first.capitalize() if first.isupper() else first)

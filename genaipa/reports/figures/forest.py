@@ -54,10 +54,12 @@ class ForestRows:
             at += HEAD / ROW
         return cls(named, places, names, at)
 
-    def make_canvas(self, across: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
+    def make_canvas(self, width_ratios: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
         """Make a canvas with panels of these widths side by side, the rows named; `foot` is for what is below them."""
         drawing = style.make_canvas(style.WIDTH, ROW * self.end + foot)
-        panels = list(drawing.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
+        panels = list(
+            drawing.subplots(1, len(width_ratios), sharey=True, width_ratios=list(width_ratios), squeeze=False)[0]
+        )
         for axes in panels:
             axes.tick_params(axis="y", length=0)
         for height, label in self.heads.items():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.scoring.rubric import Band, Bounds
+    from genaipa.scoring.rubric import Band, BandBounds
 
 
 _SHADES = {"Red": ("#d9793d", "#f9e3d5"), "Yellow": ("#f5e38f", "#f5e38f"), "Green": ("#dcf0e9", "#45b197")}
@@ -63,7 +63,7 @@ _ROOMY = 5
 
 
 @dataclass(frozen=True)
-class Grid:
+class HeatMapRows:
     """Rows of a heat map: the table's rows, the columns that identify one, and its label.
 
     `keys` are the columns that identify a row within a system, `count` is the column that n comes from. `labels` (in
@@ -100,7 +100,7 @@ class Grid:
     def common_n(self) -> str:
         """The n of all rows, where they have the same; else empty."""
         numbers = set(self.data[self.count])
-        return style.format_count_or_mean(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
+        return style.format_n_or_mean_for_zero(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
 
     @property
     def common_n_heading(self) -> str:
@@ -115,7 +115,9 @@ class Grid:
         return "" if self.common_n else f" n is the number of {self.count}."
 
 
-def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
+def heat_map_figure(
+    name: str, experiment: str, about: str, table: Table, grid: HeatMapRows, bounds: BandBounds
+) -> Figure:
     """Return the figure of a grid; `about` is the beginning of its caption."""
     systems = (style.last_part_labels if grid.texts else style.unique_labels)(
         style.distinct_values(grid.data["system"]), 26
@@ -142,7 +144,7 @@ SIGNS = (
 )
 
 
-def _draw_heat_map(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+def _draw_heat_map(grid: HeatMapRows, systems: Mapping[Any, str], bounds: BandBounds, experiment: str) -> Canvas:
     down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
     aside, behind = style.row_names_width(grid.labels), 0.0 if grid.common_n else _N
     panel = _CELL * len(grid.metric_headings) + behind
@@ -189,7 +191,9 @@ def heat_map_width_and_line_length(
     return wide, min(int((wide - cells) / style.LETTER), _WORDS)
 
 
-def draw_overall_score_map(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+def draw_overall_score_map(
+    grid: HeatMapRows, systems: Mapping[Any, str], bounds: BandBounds, experiment: str
+) -> Canvas:
     """Draw one panel: a column for each system, with its n below where these differ."""
     tall = 0.06 * max(map(len, systems.values()))
     wide, words = heat_map_width_and_line_length(grid.labels, systems, grid.texts)
@@ -230,7 +234,7 @@ def draw_overall_score_map(grid: Grid, systems: Mapping[Any, str], bounds: Bound
     return drawing
 
 
-def draw_overall_score_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
+def draw_overall_score_cells(axes: Axes, values: pd.DataFrame, bounds: BandBounds) -> None:
     """Draw a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
     at = bounds.m_all_bounds
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
@@ -242,9 +246,9 @@ def _format_n_range(numbers: pd.Series[Any]) -> str:
     """Return the n of a column: one number, from which to which, or `mean`."""
     lowest, highest = int(numbers.min()), int(numbers.max())
     return (
-        style.format_count_or_mean(highest)
+        style.format_n_or_mean_for_zero(highest)
         if lowest == highest
-        else f"{style.format_count_or_mean(lowest)}\u2013{highest}"
+        else f"{style.format_n_or_mean_for_zero(lowest)}\u2013{highest}"
     )
 
 
@@ -254,12 +258,18 @@ def _draw_band_legend(drawing: Canvas, *, absent: bool) -> None:
         for name in reversed(style.BANDS)
     ]
     style.draw_legend(
-        drawing, _add_corners_to_legend(entries) + [style.make_patch_legend_entry("no value", **HATCH)] * absent
+        drawing,
+        _add_band_corners_to_legend_entries(entries) + [style.make_patch_legend_entry("no value", **HATCH)] * absent,
     )
 
 
 def _draw_system_cells(
-    axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
+    axes: Axes,
+    rows: pd.DataFrame,
+    grid: HeatMapRows,
+    shades: tuple[ListedColormap, BoundaryNorm],
+    bounds: BandBounds,
+    size: float,
 ) -> None:
     """Draw the cells of one system, the band's corner in each, and n behind each row, where these differ."""
     from genaipa.reports.figures.words import DrawnTexts
@@ -271,7 +281,7 @@ def _draw_system_cells(
     if not grid.common_n:
         behind = len(grid.metric_headings) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]
-        numbers = [style.format_count_or_mean(count) for count in rows[grid.count]]
+        numbers = [style.format_n_or_mean_for_zero(count) for count in rows[grid.count]]
         DrawnTexts(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
         axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
     axes.set_xlim(0, len(grid.metric_headings) + (0 if grid.common_n else _N / _CELL))
@@ -291,7 +301,7 @@ def _draw_system_cells(
 def _draw_cells(
     axes: Axes,
     values: Any,
-    written: Any,
+    cell_texts: Any,
     shades: tuple[ListedColormap, BoundaryNorm],
     band_of: Callable[[float], Band],
     size: float = 7.5,
@@ -302,7 +312,7 @@ def _draw_cells(
     cmap, norm = shades
     mesh = axes.pcolormesh(values, cmap=cmap, norm=norm, edgecolors="white", linewidth=0.6)
     mesh.update_scalarmappable()  # its colours are there before it is drawn
-    cells = {(column + 0.5, row + 0.5): text for (row, column), text in np.ndenumerate(written) if text}
+    cells = {(column + 0.5, row + 0.5): text for (row, column), text in np.ndenumerate(cell_texts) if text}
     # All inside the axes: to measure them for the layout takes time for nothing.
     DrawnTexts(axes, list(cells.values()), list(cells), style.INK, size=size).set_in_layout(False)
     corners: dict[str, list[tuple[int, int]]] = {fill: [] for fill in _CORNERS.values()}
@@ -357,7 +367,7 @@ def make_corner_legend_entry(label: str, fill: str) -> tuple[Artist, str]:
     return style.make_marker_legend_entry(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
 
 
-def _add_corners_to_legend(entries: Sequence[Any]) -> list[Any]:
+def _add_band_corners_to_legend_entries(entries: Sequence[Any]) -> list[Any]:
     return [
         ((area, make_corner_legend_entry(name, _CORNERS[name])[0]), name) if name in _CORNERS else (area, name)
         for area, name in entries

@@ -21,7 +21,7 @@ import pandas as pd
 
 from genaipa.reports.figures.fonts import has_glyph, installed_font_families
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.scoring.rubric import Band, Bounds
+from genaipa.scoring.rubric import Band, BandBounds
 from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
@@ -239,14 +239,14 @@ def draw_group_lines(axes: Axes, groups: Sequence[Any], across: tuple[float, flo
             axes.plot(across, [row + at, row + at], color=FAINT, linewidth=0.8, zorder=3)
 
 
-def format_count_or_mean(number: Any) -> str:
+def format_n_or_mean_for_zero(number: Any) -> str:
     """Return the n of a row: `mean` where only a published mean is known, nothing where nothing is."""
     if pd.isna(number):
         return ""
     return f"{number:.0f}" if number else "mean"
 
 
-def format_difference(number: float) -> str:
+def format_signed_tenths(number: float) -> str:
     """Return a difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
     written = f"{number:+.1f}"
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
@@ -356,7 +356,7 @@ def make_figure_name(experiment: str, content: str) -> str:
 # Bands
 
 
-def describe_bands(bounds: Bounds) -> str:
+def describe_bands(bounds: BandBounds) -> str:
     """Return the bands of an axis of M_all, for a note."""
     axis = bounds.m_all_bounds
     return (
@@ -365,7 +365,7 @@ def describe_bands(bounds: Bounds) -> str:
     )
 
 
-def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
+def draw_quality_axis(axes: Axes, bounds: BandBounds, *, along: str = "x", room: float = 0.0) -> None:
     """Draw an axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and named.
 
     `room` is left behind 100 for what is written beside the marks.

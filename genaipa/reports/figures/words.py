@@ -64,7 +64,7 @@ class DrawnTexts(Artist):
         self.set_clip_on(False)
         self.set_zorder(3)
 
-    def _measure_lines(self, renderer: RendererBase) -> Any:
+    def _measure_line_widths(self, renderer: RendererBase) -> Any:
         """Return the width of each line, in pixels, measured once for a renderer."""
         if renderer is not self._measured[0]:
             sizes = {
@@ -73,12 +73,14 @@ class DrawnTexts(Artist):
             self._measured = renderer, np.array([sizes[line] for line in self._lines])
         return self._measured[1]
 
-    def _place_lines_and_measure_digit(self, renderer: RendererBase) -> tuple[Any, float]:
+    def _line_positions_and_digit_height(self, renderer: RendererBase) -> tuple[Any, float]:
         """Places where the lines begin on their baselines, and the height of a digit, in pixels."""
         _, height, descent = renderer.get_text_width_height_descent("0", self._font, False)
         pixels: Any = renderer.points_to_pixels(1.0)
         placed = np.array(self.get_transform().transform(np.array(self._at, dtype=float)))
-        placed[:, 0] += pixels * self._pad - (self._before * self._measure_lines(renderer) if self._before else 0.0)
+        placed[:, 0] += pixels * self._pad - (
+            self._before * self._measure_line_widths(renderer) if self._before else 0.0
+        )
         placed[:, 1] += pixels * np.array(self._rise) - (height - descent) / 2
         return placed, height
 
@@ -89,7 +91,7 @@ class DrawnTexts(Artist):
         high = renderer.get_canvas_width_height()[1]
         gc = renderer.new_gc()
         for line, colour, (x, y) in zip(
-            self._lines, self._colours, self._place_lines_and_measure_digit(renderer)[0], strict=True
+            self._lines, self._colours, self._line_positions_and_digit_height(renderer)[0], strict=True
         ):
             gc.set_foreground(colour)
             renderer.draw_text(gc, x, high - y if renderer.flipy() else y, line, self._font, 0)
@@ -100,6 +102,6 @@ class DrawnTexts(Artist):
         """Give the box around all of them, in pixels; none without a renderer, which alone can measure."""
         if not self._lines or renderer is None:
             return Bbox.null()
-        placed, height = self._place_lines_and_measure_digit(renderer)
-        right = (placed[:, 0] + self._measure_lines(renderer)).max()
+        placed, height = self._line_positions_and_digit_height(renderer)
+        right = (placed[:, 0] + self._measure_line_widths(renderer)).max()
         return Bbox([placed.min(axis=0), [right, placed[:, 1].max() + height]])

@@ -16,9 +16,9 @@ from genaipa.errors import UsageError, clip, shell_command
 from genaipa.judging.name import NAME, Judge, are_of_same_family
 from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import clean_name_on_one_line, last_part_labels
-from genaipa.reports.judged.verdicts import name_judges
-from genaipa.runs.selection import list_run_folders
-from genaipa.systems.provider import match_system_name, shorten_system_names
+from genaipa.reports.judged.verdicts import make_unique_judge_names
+from genaipa.runs.selection import list_run_folders_oldest_first
+from genaipa.systems.provider import match_system_name_or_empty, shorten_system_names
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def group_passes_by_judge(frame: pd.DataFrame, rubric_digest: str = "") -> Judge
     if rubric_digest:
         rows = rows[rows["rubric"] == rubric_digest]
     passes = {name: judge for name in map(str, rows["analyst"].unique()) if (judge := Judge.parse(name))}
-    full_names = name_judges({(judge.model, judge.prompt) for judge in passes.values()})
+    full_names = make_unique_judge_names({(judge.model, judge.prompt) for judge in passes.values()})
     short, often = shorten_system_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
     judges: Judges = {}
     for name, judge in sorted(passes.items()):
@@ -65,7 +65,7 @@ def resolve_judge_name(name: str, judges: Judges, workspace: Workspace) -> str:
     models = {judge: Judge.parse(analysts[0]).model for judge, analysts in judges.items()}  # type: ignore[union-attr]
     wanted = {name}
     if name not in models.values():
-        short = match_system_name(name, dict.fromkeys(models.values()))
+        short = match_system_name_or_empty(name, dict.fromkeys(models.values()))
         wanted = {short} if short else _find_served_models(name, workspace)
     meant = [judge for judge, model in models.items() if model in wanted]
     if len(meant) == 1:
@@ -79,9 +79,11 @@ def resolve_judge_name(name: str, judges: Judges, workspace: Workspace) -> str:
 def _find_served_models(name: str, workspace: Workspace) -> set[str]:
     """Return the models that a judge was served as that was asked for by this name."""
     models: set[str] = set()
-    for folder in list_run_folders(workspace):
+    for folder in list_run_folders_oldest_first(workspace):
         outline = folder.manifest()
-        if outline.spec.task == NAME and (system := match_system_name(name, outline.spec.systems, outline.models)):
+        if outline.spec.task == NAME and (
+            system := match_system_name_or_empty(name, outline.spec.systems, outline.models)
+        ):
             models |= {system, *outline.models.get(system, ())}
     return models
 
@@ -128,13 +130,15 @@ def note_systems_of_judge_family(judge: str, *frames: pd.DataFrame) -> str:
     )
 
 
-def let_only_verdicts_count(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
+def keep_only_scores_of_judge_passes(
+    frame: pd.DataFrame, judge_passes: Collection[str], *, excluded: bool = False
+) -> pd.DataFrame:
     """Return the tidy table as these passes of a judge alone score it: their verdicts count, and nobody else's score.
 
     An answer without a verdict keeps one row, without values; waves of people's are no plan of a judge.
     """
     rows = frame[frame["unit"] == "answer"]
-    verdicts = rows[rows["analyst"].isin(list(analysts)) & (rows["scorer"] == "machine") & rows["m_all"].notna()]
+    verdicts = rows[rows["analyst"].isin(list(judge_passes)) & (rows["scorer"] == "machine") & rows["m_all"].notna()]
     answer_keys = pd.MultiIndex.from_frame(rows[["run", "key"]])
     unjudged = rows[~answer_keys.isin(pd.MultiIndex.from_frame(verdicts[["run", "key"]]))].drop_duplicates(
         ["run", "key"]
@@ -164,7 +168,7 @@ def describe_scores_by_judges_alone(study: Study) -> str:
     judges = group_passes_by_judge(study.table, study.rubric.digest)
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
-        means = mean_m_all_by_system(let_only_verdicts_count(study.table, analysts))
+        means = mean_m_all_by_system(keep_only_scores_of_judge_passes(study.table, analysts))
         names = last_part_labels(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
         parts.append(f"by {clean_name_on_one_line(judge)} alone: {values}")

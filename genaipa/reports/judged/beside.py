@@ -15,7 +15,7 @@ import pandas as pd
 from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_averages
+from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_human_scores_with_judge
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from genaipa.reports.judged.estimate import Estimate
+    from genaipa.reports.judged.estimate import JudgeAssistedEstimate
     from genaipa.scoring.events import Event
     from genaipa.stats.forecast import Forecast
 
@@ -68,7 +68,7 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
     `n_eff` is how many scores from people alone would give intervals as narrow, and `hours` what the further ones
     would take at the median of the seconds that the desk measured (of the `events`).
     """
-    estimate = estimate_averages(frame)
+    estimate = estimate_human_scores_with_judge(frame)
     rows = _people_and_judge_rows(frame, estimate, events) if estimate.judges else []
     judges = f" Judges: {', '.join(estimate.judges)}." if estimate.judges else ""
     return make_table(
@@ -94,7 +94,7 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
 
 
 def _people_and_judge_rows(
-    frame: pd.DataFrame, estimate: Estimate, events: Iterable[Event]
+    frame: pd.DataFrame, estimate: JudgeAssistedEstimate, events: Iterable[Event]
 ) -> Iterable[dict[str, object]]:
     seconds = [
         event.seconds
@@ -165,7 +165,7 @@ TARGETS = (5.0, 3.0)
 """Halves of intervals of M_all that are asked for."""
 
 
-def describe_forecast(forecast: Forecast, target: float) -> str:
+def describe_scores_needed_for_target(forecast: Forecast, target: float) -> str:
     """Return the forecast for a target in words, as in "about 20 more (10 to 40)"."""
     if forecast.half <= target:
         return "reached"
@@ -178,9 +178,9 @@ def describe_forecast(forecast: Forecast, target: float) -> str:
     return f"about {max(round(needed), 1)} more ({round(lowest)} to {end})"
 
 
-def make_system_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
+def make_forecast_of_scores_needed(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
-    estimate = estimate_averages(frame)
+    estimate = estimate_human_scores_with_judge(frame)
     usable = estimate.estimated_groups[estimate.estimated_groups["measure"] == "m_all"]
     row = usable[(usable["system"] == system) & (usable["experiment"] == experiment)]
     cells = averages.select_and_weigh_averaged_cells(estimate.frame, "m_all")
@@ -194,13 +194,18 @@ def make_system_forecast(frame: pd.DataFrame, system: str, experiment: str) -> F
     return make_score_forecast(means, int(answers), int(scored), float(within), half)
 
 
-def forecast_table(frame: pd.DataFrame) -> Table:
+def scores_needed_forecast_table(frame: pd.DataFrame) -> Table:
     """Return a row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
-    groups = estimate_averages(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False, name=None)
+    groups = (
+        estimate_human_scores_with_judge(frame)
+        .estimated_groups[_BY]
+        .drop_duplicates()
+        .itertuples(index=False, name=None)
+    )
     forecast_groups = [
         (system, experiment, forecast)
         for system, experiment in groups
-        if (forecast := make_system_forecast(frame, system, experiment))
+        if (forecast := make_forecast_of_scores_needed(frame, system, experiment))
     ]
     rows = [
         {
@@ -209,7 +214,7 @@ def forecast_table(frame: pd.DataFrame) -> Table:
             "scored": forecast.scored,
             "half": forecast.half,
             "floor": forecast.least_half_interval,
-            **{f"to{target:g}": describe_forecast(forecast, target) for target in TARGETS},
+            **{f"to{target:g}": describe_scores_needed_for_target(forecast, target) for target in TARGETS},
         }
         for system, experiment, forecast in forecast_groups
     ]
@@ -229,12 +234,14 @@ def forecast_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def describe_forecasts(frame: pd.DataFrame) -> list[str]:
+def describe_forecasts_of_scores_needed(frame: pd.DataFrame) -> list[str]:
     """Return the forecasts as sentences, one for each system and experiment."""
     sentences = []
-    for system, experiment in estimate_averages(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False):
-        if forecast := make_system_forecast(frame, system, experiment):
-            parts = [f"±{target:g}: {describe_forecast(forecast, target)}" for target in TARGETS]
+    for system, experiment in (
+        estimate_human_scores_with_judge(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False)
+    ):
+        if forecast := make_forecast_of_scores_needed(frame, system, experiment):
+            parts = [f"±{target:g}: {describe_scores_needed_for_target(forecast, target)}" for target in TARGETS]
             allow = f"these {forecast.questions} questions allow ±{forecast.least_half_interval:.1f}"
             beyond = "; that needs more questions or documents" if any("not by" in part for part in parts) else ""
             sentences.append(f"{system}, {experiment}: ±{forecast.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")

@@ -47,7 +47,7 @@ _ABOUT = (*_GROUP[1:], "measure", "answers", "scored", "judged", "own", "slope",
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class JudgeAssistedEstimate:
     """The tidy table that averages are taken of, and what its estimates rest on, if it has any.
 
     `frame` has the estimates, `people` is without a judge, and `judge` the judge's scores alone, which are no estimate.
@@ -70,7 +70,7 @@ class Estimate:
     judges: tuple[str, ...]
 
     @classmethod
-    def from_people_scores(cls, frame: pd.DataFrame) -> Estimate:
+    def from_people_scores(cls, frame: pd.DataFrame) -> JudgeAssistedEstimate:
         """Return the tidy table as it is, whose averages are people's."""
         none = pd.DataFrame(columns=list(_ABOUT))
         return cls(frame, frame, frame, is_z=False, has_others=False, groups=none, judges=())
@@ -104,19 +104,21 @@ class Estimate:
         )
 
 
-def estimate_averages(frame: pd.DataFrame) -> Estimate:
+def estimate_human_scores_with_judge(frame: pd.DataFrame) -> JudgeAssistedEstimate:
     """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
-    return _estimate_or_none(frame) or Estimate.from_people_scores(frame)
+    return _estimate_human_scores_or_none(frame) or JudgeAssistedEstimate.from_people_scores(frame)
 
 
 @cache_per_frame
-def _estimate_or_none(frame: pd.DataFrame) -> Estimate | None:
+def _estimate_human_scores_or_none(frame: pd.DataFrame) -> JudgeAssistedEstimate | None:
     """Return the estimates, if there are any; the cache must not hold a frame that is its own key."""
     (estimate,) = estimate_sides_with_one_lambda([frame])
     return None if estimate.frame is frame else estimate
 
 
-def estimate_sides_with_one_lambda(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
+def estimate_sides_with_one_lambda(
+    frames: Sequence[pd.DataFrame], *, all_sides_or_none: bool = False
+) -> list[JudgeAssistedEstimate]:
     """Estimate several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
     What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
@@ -125,13 +127,13 @@ def estimate_sides_with_one_lambda(frames: Sequence[pd.DataFrame], *, alike: boo
         [_select_averageable_answer_rows(frame).assign(side=side) for side, frame in enumerate(frames)],
         ignore_index=True,
     )
-    judges = _parse_judge_analysts(rows)
+    judges = _parse_judge_by_analyst_name(rows)
     waves = rows["in_wave"].astype(str)
     if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
-        return list(map(Estimate.from_people_scores, frames))
+        return list(map(JudgeAssistedEstimate.from_people_scores, frames))
     answers = _collect_answers(rows, judges)
     sides = answers.table["side"].to_numpy()
-    beside = _flag_finished_wave_answers(answers, alike=alike)
+    beside = _flag_answers_averaged_by_wave_alone(answers, all_sides_or_none=all_sides_or_none)
     return [_estimate_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(frames)]
 
 
@@ -148,7 +150,7 @@ def _list_measures(frame: pd.DataFrame) -> list[str]:
     return [*list_metrics(frame), "m_all"]
 
 
-def _parse_judge_analysts(rows: pd.DataFrame) -> dict[str, Judge]:
+def _parse_judge_by_analyst_name(rows: pd.DataFrame) -> dict[str, Judge]:
     """Return the analysts that are judges, as the store names them."""
     named = rows.loc[rows["scorer"] == "machine", "analyst"].astype(str).unique()
     return {name: judge for name in sorted(named) if (judge := Judge.parse(name)) is not None}
@@ -204,7 +206,7 @@ def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     return _Answers(table, people, judge.reindex(table.index), in_wave, late, sample, rubrics)
 
 
-def _flag_finished_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
+def _flag_answers_averaged_by_wave_alone(answers: _Answers, *, all_sides_or_none: bool) -> Flags:
     """Return the answers of the groups whose average is a finished wave's, apart from what else people scored there.
 
     Where groups are to be `alike`, it is all of an experiment, or none if people's scores of one are no sample.
@@ -218,7 +220,7 @@ def _flag_finished_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
     for group, done, has_others in zip(groups, finished, others_scored, strict=True):
         near = (
             [n for n, other_group in enumerate(groups) if experiment[other_group][0] == experiment[group][0]]
-            if alike
+            if all_sides_or_none
             else []
         )
         samples = all(finished[n] or not (groups[n] & unscored).any() for n in near)
@@ -261,7 +263,7 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
 
 def _estimate_side(
     frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], by_wave_alone: Flags
-) -> Estimate:
+) -> JudgeAssistedEstimate:
     """Estimate the answers of one tidy table; `by_wave_alone` are answers of groups whose average is the wave's."""
     sample, measures = answers.sample, _list_measures(frame)
     judge = pd.DataFrame({name: fill_missing_judge_scores(answers.judge[name], sample.group) for name in measures})
@@ -269,7 +271,7 @@ def _estimate_side(
     values: dict[str, dict[str, Floats]] = {}
     for name in measures:
         people, verdicts = answers.people[name].to_numpy(), judge[name].to_numpy()
-        slopes[name] = sample.fit_slope(people, verdicts)
+        slopes[name] = sample.fit_slope_or_zero_if_insignificant(people, verdicts)
         values[name] = {"z": sample.rectify_scores(people, verdicts, slopes[name]), "people": people, "judge": verdicts}
     rows, whole, judged_rows = [], np.zeros(len(in_side), bool), np.zeros(len(in_side), bool)
     means, models = (
@@ -299,7 +301,7 @@ def _estimate_side(
             why = none or means.get((*about.values(), name)) or useless
             residuals = people - slopes[name] * verdicts
             spread = {
-                "residual": sample.residual_variance(residuals, group),
+                "residual": sample.residual_variance_within_questions(residuals, group),
                 "half": sample.group_mean_half_width(residuals, group),
             }
             rows.append({**about, "measure": name, **counts, "slope": slopes[name], **spread, "why": why})
@@ -317,7 +319,9 @@ def _estimate_side(
     )
     # The judge's average rests on nobody's scores but its own.
     by_judge = _replace_cells_by_estimates(frame, answers, judged_rows, judge, judged_rows)
-    return Estimate(both_table, by_wave, by_judge, has_others or bool(whole.any()), has_others, groups, models)
+    return JudgeAssistedEstimate(
+        both_table, by_wave, by_judge, has_others or bool(whole.any()), has_others, groups, models
+    )
 
 
 def _has_judge_of_own_family(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:

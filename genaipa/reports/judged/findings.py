@@ -37,16 +37,16 @@ LENIENCY_MARGIN = 5.0
 
 
 def judge_findings_table(
-    verdicts: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table
+    verdicts: Verdicts, agreement: Table, alpha_differences: Table, leniency: Table, alternative_tests: Table
 ) -> Table:
     """Make a row for each judge: its passes, how much it judged, and what follows from the other tables."""
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
-        tables = (agreement.data, against.data, leniency.data, alternative.data)
-        sentences = _describe_judge(judge, int(both_scored.sum()), *tables)
+        tables = (agreement.data, alpha_differences.data, leniency.data, alternative_tests.data)
+        sentences = _yield_findings_on_judge(judge, int(both_scored.sum()), *tables)
         passes = verdicts.judges[judge]
-        counts = (len(passes.scorers), int((passes.score_counts > 0).sum()), int(both_scored.sum()))
+        counts = (len(passes.scorers), int((passes.score_count_of_each_answer > 0).sum()), int(both_scored.sum()))
         rows.append(dict(zip(columns, (judge, *counts, " ".join(sentences)), strict=True)))
     return make_table(
         "judges",
@@ -54,14 +54,14 @@ def judge_findings_table(
         "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; another "
         "model or prompt is another judge. Its verdicts are not part of any average, nor of people's agreement. The "
         "findings rest on the answers that people scored as well; they hold for the other answers if these are a "
-        f"random part.{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
+        f"random part.{_note_same_prompt_judges_without_overlap(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"judged": "answers judged", "answers": "also scored by people"},
     )
 
 
-def _note_changed_models(verdicts: Verdicts) -> str:
+def _note_same_prompt_judges_without_overlap(verdicts: Verdicts) -> str:
     """Name judges with one prompt that have no answer in common, as if a model had changed midway."""
     names = list(verdicts.judges)
     apart = [
@@ -69,7 +69,9 @@ def _note_changed_models(verdicts: Verdicts) -> str:
         for position, first in enumerate(names)
         for second in names[position + 1 :]
         if verdicts.prompts[first] == verdicts.prompts[second]
-        and not (verdicts.judges[first].score_counts * verdicts.judges[second].score_counts).any()
+        and not (
+            verdicts.judges[first].score_count_of_each_answer * verdicts.judges[second].score_count_of_each_answer
+        ).any()
     ]
     if not apart:
         return ""
@@ -86,13 +88,13 @@ def _note_other_rubrics(verdicts: Verdicts) -> str:
     return f" {scores} by a different rubric and not compared here."
 
 
-def _describe_judge(
+def _yield_findings_on_judge(
     judge: str,
     shared_answers: int,
     agreement: pd.DataFrame,
-    against: pd.DataFrame,
+    alpha_differences: pd.DataFrame,
     leniency: pd.DataFrame,
-    alternative: pd.DataFrame,
+    alternative_tests: pd.DataFrame,
 ) -> Iterator[str]:
     if shared_answers < LEAST:
         yield (
@@ -102,7 +104,9 @@ def _describe_judge(
         return
     judge_rows = agreement[agreement["judge"] == judge]
     with_people = judge_rows[judge_rows["with"] == PEOPLE].to_dict("records")
-    yield from describe_agreement_with_people(with_people, against[against["judge"] == judge].to_dict("records"))
+    yield from describe_agreement_with_people(
+        with_people, alpha_differences[alpha_differences["judge"] == judge].to_dict("records")
+    )
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
         interval = _format_interval(overall, "r_low", "r_high")
@@ -114,7 +118,7 @@ def _describe_judge(
     yield from (
         f"When asked again, it agrees with itself at an alpha of {alpha:.2f} on M_all." for alpha in again["alpha"]
     )
-    tested = alternative[(alternative["judge"] == judge) & (alternative["measure"] == _OVERALL)]
+    tested = alternative_tests[(alternative_tests["judge"] == judge) & (alternative_tests["measure"] == _OVERALL)]
     yield from map(_describe_alternative_test, tested.to_dict("records"))
 
 
@@ -167,7 +171,7 @@ def _describe_judge_leniency(rows: pd.DataFrame) -> Iterator[str]:
     overall = rows[rows["by"] == ALL].to_dict("records")[0]
     mean, sure = overall["mean"], _format_interval(overall, "low", "high", " for these documents")
     if not isnan(mean):
-        statement = describe_leniency(mean, overall["low"], overall["high"])
+        statement = classify_leniency_in_words(mean, overall["low"], overall["high"])
         yield f"{statement}: its M_all minus theirs is {mean:+z.2f} on average{sure}."
     family = rows[rows["by"] == FAMILY].set_index("group")
     if {OWN, OTHER} <= {*family.index[family["mean"].notna()]}:
@@ -179,7 +183,7 @@ def _describe_judge_leniency(rows: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def describe_leniency(mean: float, low: float, high: float) -> str:
+def classify_leniency_in_words(mean: float, low: float, high: float) -> str:
     """Say whether a judge is more lenient than people; alike only if all of the interval is within the margin."""
     if low >= -LENIENCY_MARGIN and high <= LENIENCY_MARGIN:
         return f"It is as lenient as people, within {LENIENCY_MARGIN:g}"

@@ -101,7 +101,7 @@ def _judge_agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str
 
 def _agreement_columns_among_scorers(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of scorers with each other, on the answers that two or more of them scored."""
-    selected = side.score_counts > 1
+    selected = side.score_count_of_each_answer > 1
     return _agreement_columns(int(selected.sum()), verdicts.measure_agreement_of_scorers(side, selected, measure))
 
 
@@ -109,7 +109,7 @@ def _agreement_columns_between_sides(
     verdicts: Verdicts, first: GivenScores, second: GivenScores, measure: int
 ) -> dict[str, object]:
     """Agreement of two sides, on the answers that both scored."""
-    selected = (first.score_counts > 0) & (second.score_counts > 0)
+    selected = (first.score_count_of_each_answer > 0) & (second.score_count_of_each_answer > 0)
     return _agreement_columns(
         int(selected.sum()), verdicts.measure_agreement_of_sides(first, second, selected, measure)
     )
@@ -126,7 +126,7 @@ MARGIN = 0.1
 AS_MUCH, LESS, MORE, NOT_KNOWN = "as much", "less", "more", "not known"
 
 
-def judges_against_people_table(verdicts: Verdicts) -> Table:
+def alpha_differences_from_people_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people less people's with each other, on the same answers."""
     columns = ["judge", "measure", "answers", "alpha", "people", "difference", "low", "high", "verdict", "reason"]
     rows = [
@@ -169,12 +169,12 @@ def _alpha_difference_columns(answers: int, difference: AlphaDifference | None) 
         "difference": difference.side - difference.people,
         "low": difference.low,
         "high": difference.high,
-        "verdict": _classify_alpha_difference(difference.low, difference.high),
+        "verdict": _classify_alpha_difference_by_margin(difference.low, difference.high),
         "reason": explain_missing_alpha(difference.why),
     }
 
 
-def _classify_alpha_difference(low: float, high: float) -> str:
+def _classify_alpha_difference_by_margin(low: float, high: float) -> str:
     if np.isnan(low):
         return NOT_KNOWN
     if low >= -MARGIN and high <= MARGIN:
@@ -191,7 +191,7 @@ def group_answers_by_document_traits(study: Study) -> dict[str, dict[str, str]]:
     answer_rows = answer_rows.drop_duplicates("answer").astype("str")
     group_values = {
         "silent": [_SILENT.get(value, "") for value in answer_rows["silent"]],
-        "language": [study.languages.get(document, "") for document in answer_rows["document"]],
+        "language": [study.document_languages.get(document, "") for document in answer_rows["document"]],
     }
     requested = study.groups
     if requested:
@@ -359,7 +359,9 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
 
 
 def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
-    both_scored = verdicts.scored_by_judge_and_people[judge] & (verdicts.people.score_counts >= FEWEST_PEOPLE)
+    both_scored = verdicts.scored_by_judge_and_people[judge] & (
+        verdicts.people.score_count_of_each_answer >= FEWEST_PEOPLE
+    )
     people = np.array(
         [verdicts.people.scorer_values(person, measure)[both_scored] for person in verdicts.people.scorers]
     )

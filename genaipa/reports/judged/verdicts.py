@@ -51,7 +51,7 @@ class GivenScores:
     values: Floats
 
     @cached_property
-    def score_counts(self) -> Places:
+    def score_count_of_each_answer(self) -> Places:
         """Number of scores of each answer."""
         return np.bincount(self.answer, minlength=self.size)
 
@@ -59,7 +59,7 @@ class GivenScores:
     def answer_means(self) -> Floats:
         """Mean of each answer's scores by measure; NaN where it has none."""
         sums = [np.bincount(self.answer, column, self.size) for column in self.values.T]
-        often = np.where(self.score_counts, self.score_counts, np.nan)
+        often = np.where(self.score_count_of_each_answer, self.score_count_of_each_answer, np.nan)
         means: Floats = np.array(sums).T / often[:, None]
         return means
 
@@ -112,14 +112,16 @@ class Verdicts:
             event for event in events if event.scorer == "machine" or event.kind == "undo"
         ):
             judge = Judge.parse(event.analyst)
-            if judge is not None and _rubric_digest(event) == rubric.digest:
+            if judge is not None and _rubric_digest_or_shipped_one(event) == rubric.digest:
                 events_by_judge[judge.model, judge.prompt].append((event, str(judge.passed)))
-            left_out += judge is not None and _rubric_digest(event) != rubric.digest
+            left_out += judge is not None and _rubric_digest_or_shipped_one(event) != rubric.digest
         people = [(event, event.analyst) for event in independent_human_scores(events)]
-        same_rubric = [(event, analyst) for event, analyst in people if _rubric_digest(event) == rubric.digest]
+        same_rubric = [
+            (event, analyst) for event, analyst in people if _rubric_digest_or_shipped_one(event) == rubric.digest
+        ]
         answer_rows = study.table.loc[study.table["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
         answers = pd.Index(answer_rows["answer"].astype("str"))
-        names = name_judges(events_by_judge)
+        names = make_unique_judge_names(events_by_judge)
         return cls(
             rubric,
             answers,
@@ -155,7 +157,10 @@ class Verdicts:
     @cached_property
     def scored_by_judge_and_people(self) -> dict[str, Mask]:
         """Judge → which answers it and people have scored."""
-        return {name: (side.score_counts > 0) & (self.people.score_counts > 0) for name, side in self.judges.items()}
+        return {
+            name: (side.score_count_of_each_answer > 0) & (self.people.score_count_of_each_answer > 0)
+            for name, side in self.judges.items()
+        }
 
     @cached_property
     def _value_scale_of_each_measure(self) -> list[Floats]:
@@ -183,7 +188,7 @@ class Verdicts:
         Returns their number, and None below `LEAST` of them.
         """
         side = self.judges[judge]
-        selected = (side.score_counts > 0) & (self.people.score_counts > 1)
+        selected = (side.score_count_of_each_answer > 0) & (self.people.score_count_of_each_answer > 1)
         answers = int(selected.sum())
         if answers < LEAST:
             return answers, None
@@ -195,13 +200,13 @@ class Verdicts:
         return measure_agreement(self.count_values(side, selected, measure), self._value_scale_of_each_measure[measure])
 
 
-def _rubric_digest(event: Event) -> str:
+def _rubric_digest_or_shipped_one(event: Event) -> str:
     return event.rubric or shipped_rubric().digest
 
 
-def name_judges(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def make_unique_judge_names(model_prompt_pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Name each judge (model, prompt) by its model, with as much of the prompt's digest as tells them apart."""
-    judge_list = list(judges)
+    judge_list = list(model_prompt_pairs)
     names: dict[tuple[str, str], str] = {}
     for length in range(_SHORTEST, 13):
         names = {(model, prompt): f"{model} @{prompt[:length]}" for model, prompt in judge_list}

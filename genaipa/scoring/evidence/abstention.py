@@ -2,7 +2,7 @@
 
 That the company does not do a thing ("the policy says that it does not share …") is no claim of silence. That the
 assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing
-(`classify_silence_stance`); a reply without words, or one that refuses, says nothing at all.
+(`classify_whether_silence_is_claimed`); a reply without words, or one that refuses, says nothing at all.
 """
 
 from __future__ import annotations
@@ -84,16 +84,16 @@ class _SilenceReader:
     def _has_denial(self, plain: str, start: int, end: int) -> bool:
         return expression(self.rules.denial).search(plain, start, end) is not None
 
-    def find_assertions(self, reply: str, silence_phrases: Sequence[Span]) -> list[re.Match[str]]:
+    def find_asserting_sentences_or_all(self, reply: str, silence_phrases: Sequence[Span]) -> list[re.Match[str]]:
         """Return the sentences that say something: no heading, courtesy, repeated question or source."""
         whole = list(_WHOLE.finditer(reply))
-        saying = [match for match in whole if self._is_substantial_sentence(reply, match, silence_phrases)]
+        saying = [match for match in whole if self._is_statement_or_has_silence_phrase(reply, match, silence_phrases)]
         return [match for match in saying if not self._is_source_line(match)] or saying or whole
 
-    def find_first_assertion(self, reply: str) -> re.Match[str] | None:
+    def find_first_assertion_or_sentence(self, reply: str) -> re.Match[str] | None:
         """Return the first sentence that says something, without looking at those behind it."""
         first = next((match for match in _WHOLE.finditer(reply) if self.is_assertion(reply, match)), None)
-        return first or next(iter(self.find_assertions(reply, ())), None)
+        return first or next(iter(self.find_asserting_sentences_or_all(reply, ())), None)
 
     def begins_by_claiming_silence(self, reply: str) -> bool:
         """Tell whether a reply begins by claiming silence, without looking at what is behind its first assertion."""
@@ -101,7 +101,7 @@ class _SilenceReader:
         first: re.Match[str] | None = None
         for sentence in _WHOLE.finditer(reply):
             phrases = self.find_silence_phrases(reply, (), *sentence.span())
-            if not self._is_substantial_sentence(reply, sentence, phrases):
+            if not self._is_statement_or_has_silence_phrase(reply, sentence, phrases):
                 continue
             claim = claim or next(self.select_silence_claims(reply, phrases), None)
             first = first or sentence
@@ -127,12 +127,12 @@ class _SilenceReader:
 
     def is_assertion(self, reply: str, sentence: re.Match[str]) -> bool:
         """Tell whether a sentence says something, whatever it leaves open."""
-        return self._is_substantial_sentence(reply, sentence) and not self._is_source_line(sentence)
+        return self._is_statement_or_has_silence_phrase(reply, sentence) and not self._is_source_line(sentence)
 
     def _is_source_line(self, sentence: re.Match[str]) -> bool:
         return self.match_rule_at_start(self.rules.source, sentence.group()) is not None
 
-    def _is_substantial_sentence(
+    def _is_statement_or_has_silence_phrase(
         self, reply: str, sentence: re.Match[str], silence_phrases: Sequence[Span] = ()
     ) -> bool:
         return any(sentence.start() <= start < sentence.end() for start, _ in silence_phrases) or (
@@ -202,7 +202,7 @@ def _is_question(text: str, sentence: re.Match[str]) -> bool:
     return text[sentence.end() : sentence.end() + 1] in {"?", "\uff1f"}
 
 
-def find_silence_claims(
+def assess_silence_claim(
     reply: str, annotated: AnnotatedAnswer | None, quotations: Sequence[Span] = (), language: str = ENGLISH.code
 ) -> Silence:
     """Find the phrases by which a reply claims silence, outside its `quotations`.
@@ -220,7 +220,7 @@ def find_silence_claims(
     phrases = reader.find_silence_phrases(small, quotations)
     if not phrases:
         return Silence(False, (), expected, mute=is_empty_or_refusal(reply, language))
-    sentences = reader.find_assertions(small, phrases)
+    sentences = reader.find_asserting_sentences_or_all(small, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
     claim = next(reader.select_silence_claims(small, phrases), None)
@@ -252,7 +252,7 @@ def has_silence_rules(language: str) -> bool:
 Stance = Literal["yes", "no", "abstains", "none", ""]
 
 
-def classify_silence_stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
+def classify_whether_silence_is_claimed(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
     """Say whether a reply claims that the document is silent; "abstains" if it begins by not knowing the document.
 
     A reply that says more after a "but" or a "however" asserts that, and does not abstain. "none" if it says nothing:
@@ -269,7 +269,7 @@ def classify_silence_stance(reply: str, language: str = ENGLISH.code, status: st
     if opening and _does_opening_assert(small[: opening.end() + 1], rules, language):
         return "no"
     plain = small.replace("\u2019", "'")
-    first = reader.find_first_assertion(plain)
+    first = reader.find_first_assertion_or_sentence(plain)
     if reader.begins_by_claiming_silence(small):
         # What a search did not bring up may be in the document all the same.
         return "abstains" if first and reader.search_rule(rules.searched, first.group()) else "yes"

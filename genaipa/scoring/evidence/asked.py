@@ -47,7 +47,7 @@ class QuestionWordings(NamedTuple):
 
 def shares_word_with_question(reply: str, question: QuestionWordings, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
-    language = _language_of_reply_and_question(reply, question, document)
+    language = _shared_language_with_question(reply, question, document)
     if language is None:
         return None
     names = set(stem_content_words(document.company, language))
@@ -67,7 +67,7 @@ def denials_concern_question(
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.
     """
-    language = _language_of_reply_and_question(reply, question, document)
+    language = _shared_language_with_question(reply, question, document)
     if language is None:
         return None
     if not language.silence or not language.silence.classes:
@@ -84,11 +84,11 @@ def denials_concern_question(
     ]
     if _have_related_words(set(stem_content_words("\n".join(denying), language)) - common, wanted, language):
         return True
-    named = (word for sentence in denying for word in _list_denied_words(sentence, language.silence))
+    named = (word for sentence in denying for word in _list_denied_subject_words(sentence, language.silence))
     return not set(stem_content_words(" ".join(named), language)) - common
 
 
-def _language_of_reply_and_question(reply: str, question: QuestionWordings, document: Document) -> Language | None:
+def _shared_language_with_question(reply: str, question: QuestionWordings, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
     language = language_to_read_reply(reply, document.language)
     return (
@@ -98,7 +98,7 @@ def _language_of_reply_and_question(reply: str, question: QuestionWordings, docu
     )
 
 
-def _list_denied_words(sentence: str, rules: SilenceRules) -> list[str]:
+def _list_denied_subject_words(sentence: str, rules: SilenceRules) -> list[str]:
     """List the words of a denial that name what it denies."""
     letters, spans = classify_words_to_letters_and_spans(sentence, rules)
     vague = expression(rules.vague, re.IGNORECASE)

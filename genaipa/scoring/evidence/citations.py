@@ -21,10 +21,10 @@ from genaipa.policies.numbering import (
     SEVERAL,
     STEP,
     convert_digits_to_ascii,
-    english_section_word,
+    english_section_word_or_same_word,
     split_heading_number_and_title,
 )
-from genaipa.scoring.evidence.quotations import normalize_word
+from genaipa.scoring.evidence.quotations import casefold_and_compose_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,7 +162,7 @@ class _CitationForms:
 
     def translate_section_word_to_english(self, word: str) -> str:
         """Translate a word for a section into English."""
-        return english_section_word(word, self.rules.names)
+        return english_section_word_or_same_word(word, self.rules.names)
 
 
 @lru_cache(maxsize=16)
@@ -189,7 +189,7 @@ class Citation:
     loose: bool = field(default=False, compare=False)
 
     @property
-    def label(self) -> str:
+    def singular_word_and_number(self) -> str:
         """Citation in the singular: "Section 3" for "Sections 3" and for a number alone."""
         word = re.sub(r"(?i)^((?:sub-?)?section|article|chapter|clause|recital)s$", r"\1", self.word) or "Section"
         return f"{word[0].upper()}{word[1:]} {self.number}"
@@ -235,7 +235,7 @@ def _find_numbered_citations(reply: str, forms: _CitationForms) -> list[Citation
     citations: list[Citation] = []
     for match in forms.cited.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
-        if _is_section_number(
+        if _is_section_number_not_a_word(
             forms.translate_section_word_to_english(word), number, reply[match.end() : match.end() + 2]
         ):
             first = Citation(match.start(), match.end(), forms.translate_section_word_to_english(word), number)
@@ -283,10 +283,10 @@ def _find_ordinal_citations(reply: str, forms: _CitationForms) -> Iterator[Citat
         yield Citation(*match.span(), word=word or "Section", number=number)
 
 
-def _read_citation_list(reply: str, first: Citation, limit: int, forms: _CitationForms) -> list[Citation]:
+def _read_citation_list(reply: str, first: Citation, max_citations: int, forms: _CitationForms) -> list[Citation]:
     """Continue a list from its first citation."""
     citations = [first]
-    while len(citations) < limit and (item := forms.more.match(reply, citations[-1].end)):
+    while len(citations) < max_citations and (item := forms.more.match(reply, citations[-1].end)):
         joint, number = item.group("joint"), item.group("number").replace(" ", "")
         if not _is_next_number_in_list(reply, item, citations[-1], forms):
             break
@@ -302,7 +302,7 @@ def _read_citation_list(reply: str, first: Citation, limit: int, forms: _Citatio
     return citations
 
 
-def _is_section_number(word: str, number: str, following_text: str) -> bool:
+def _is_section_number_not_a_word(word: str, number: str, following_text: str) -> bool:
     """Whether letters behind a word are a number: not in "the part I read" or "as part A says"."""
     if number[0].isdigit():
         return True
@@ -339,17 +339,17 @@ def _join_parts_with_sections(reply: str, citations: list[Citation], forms: _Cit
             and not (_is_part_or_chapter(before) or before.within)
             and forms.out_of.fullmatch(reply, *gap)
         ):
-            joined[-1] = replace(_place_in_part(before, citation), end=citation.end)
+            joined[-1] = replace(_add_part_or_chapter_to_citation(before, citation), end=citation.end)
         elif (
             not _is_part_or_chapter(citation)
             and _is_part_or_chapter(before)
             and not before.last
             and forms.into.fullmatch(reply, *gap)
         ):
-            joined[-1] = replace(_place_in_part(citation, before), start=before.start)
+            joined[-1] = replace(_add_part_or_chapter_to_citation(citation, before), start=before.start)
         elif not _is_part_or_chapter(citation) and before.within and forms.also.fullmatch(reply, *gap):
             joined.append(replace(citation, within=before.within))
-        elif _is_letter_under_numeral(citation, before) and forms.also.fullmatch(reply, *gap):
+        elif _is_capital_letter_under_roman_numeral(citation, before) and forms.also.fullmatch(reply, *gap):
             joined.append(replace(citation, number=f"{before.number.partition('.')[0]}.{citation.number}"))
         else:
             joined.append(citation)
@@ -361,14 +361,14 @@ def _is_part_or_chapter(citation: Citation) -> bool:
     return bool(_HIGHER.match(citation.word)) and citation.number.isalnum()
 
 
-def _place_in_part(citation: Citation, part_or_chapter: Citation) -> Citation:
+def _add_part_or_chapter_to_citation(citation: Citation, part_or_chapter: Citation) -> Citation:
     """Place a citation in a part or chapter; a chapter becomes part of its label."""
     if part_or_chapter.word.lower().startswith("part"):
         return replace(citation, within=part_or_chapter.number)
     return replace(citation, word=f"{part_or_chapter.word} {part_or_chapter.number}, {citation.word or 'Section'}")
 
 
-def _is_letter_under_numeral(citation: Citation, previous: Citation) -> bool:
+def _is_capital_letter_under_roman_numeral(citation: Citation, previous: Citation) -> bool:
     """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
     if citation.word or previous.word or not re.fullmatch("[A-Z]", citation.number):
         return False
@@ -476,8 +476,8 @@ def _is_law_this_document(law_name: str, document: Document, forms: _CitationFor
     if document.kind != "regulation":
         return False
     cited_name, document_names = (
-        normalize_word(law_name),
-        normalize_word(f"{document.company} {document.about.title} {document.name}"),
+        casefold_and_compose_word(law_name),
+        casefold_and_compose_word(f"{document.company} {document.about.title} {document.name}"),
     )
     if cited_name in forms.rules.laws.this:
         return True

@@ -40,7 +40,7 @@ FUNCTION_WORDS = frozenset(
 """English words that say nothing about what a text is about."""
 
 
-def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
+def describe_doubtful_annotated_citation(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
     """Say where an annotated answer names a part that there is not, or shares far more with another; else ""."""
     parts = document.parts(part_set)
     numbers = [int(match[1]) for label in annotated.sections if (match := _PART.fullmatch(label))] if parts else []
@@ -51,12 +51,12 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     if not cited:
         return ""
     alternatives = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
-    alternatives = alternatives or _list_sections_not_beneath_cited(document, cited)
-    phrases = list_three_word_phrases(_CITED.sub("", annotated.answer), document.language)
-    within = (list_three_word_phrases(document.text[slice(*span)], document.language) for span in cited)
+    alternatives = alternatives or _sections_without_subsections_of_cited(document, cited)
+    phrases = find_meaningful_three_word_phrases(_CITED.sub("", annotated.answer), document.language)
+    within = (find_meaningful_three_word_phrases(document.text[slice(*span)], document.language) for span in cited)
     cited_count = max(len(phrases & held) for held in within)
     shared = {
-        label: len(phrases & list_three_word_phrases(document.text[slice(*span)], document.language))
+        label: len(phrases & find_meaningful_three_word_phrases(document.text[slice(*span)], document.language))
         for label, span in alternatives
         if not any(span[0] < end and start < span[1] for start, end in cited)
     }
@@ -69,7 +69,7 @@ def describe_wrong_citation(annotated: AnnotatedAnswer, document: Document, part
     )
 
 
-def _list_sections_not_beneath_cited(document: Document, cited_spans: Sequence[Span]) -> list[tuple[str, Span]]:
+def _sections_without_subsections_of_cited(document: Document, cited_spans: Sequence[Span]) -> list[tuple[str, Span]]:
     """List the sections of a document beside these passages and what is beneath them, with their labels."""
     sections = find_outline(document)
     above = {section.number for section in sections if (section.start, section.end) in cited_spans and section.number}
@@ -81,7 +81,7 @@ def _list_sections_not_beneath_cited(document: Document, cited_spans: Sequence[S
 
 
 @lru_cache(maxsize=512)
-def list_three_word_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
+def find_meaningful_three_word_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of three words in which at least two mean something."""
     document_language = LANGUAGES.get(language, ENGLISH)
     empty = FUNCTION_WORDS if document_language is ENGLISH else document_language.function_words

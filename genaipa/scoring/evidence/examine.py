@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
-from genaipa.policies.sections import resolve_citation
-from genaipa.scoring.evidence.abstention import Silence, find_silence_claims
+from genaipa.policies.sections import find_innermost_cited_section
+from genaipa.scoring.evidence.abstention import Silence, assess_silence_claim
 from genaipa.scoring.evidence.asked import denials_concern_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
-from genaipa.scoring.evidence.resolution import Reference, find_references
+from genaipa.scoring.evidence.resolution import ResolvedCitation, find_and_resolve_citations
 from genaipa.scoring.evidence.section_finder import find_outline, list_citable_sections
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Evidence:
     reply is in another language than the question.
     """
 
-    references: tuple[Reference, ...]
+    references: tuple[ResolvedCitation, ...]
     quotations: tuple[Quotation, ...]
     silence: Silence
     suggestion: float | None
@@ -64,7 +64,7 @@ class Evidence:
     on_question: bool | None = True
 
     @property
-    def cited_target_count(self) -> int:
+    def cited_passage_count(self) -> int:
         """The number of passages of the annotated answer that are cited."""
         return len({index for reference in self.references for index in reference.expected})
 
@@ -88,12 +88,12 @@ def collect_reply_evidence(
     targets = (
         [span for _, span in locate_annotated_sections(annotated, document, part_set) if span] if annotated else []
     )
-    named = find_references(reply, document, parts, targets, summarised=summarised)
+    named = find_and_resolve_citations(reply, document, parts, targets, summarised=summarised)
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _lies_in_quotation(reference, quotations, document))
     exact_quotations = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence, language = (
-        find_silence_claims(reply, annotated, exact_quotations, document.language),
+        assess_silence_claim(reply, annotated, exact_quotations, document.language),
         language_to_read_reply(reply, document.language),
     )
     if language is None or language.citations is None or language.silence is None:
@@ -130,14 +130,14 @@ def locate_labelled_sections(
     for label in labels:
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
-        section = None if span else resolve_citation(list_citable_sections(document), label)
+        section = None if span else find_innermost_cited_section(list_citable_sections(document), label)
         # The system may call another passage by the same number.
         named = f"the annotators' {label}" if span else label
         targets.append((named, span or ((section.start, section.end) if section else None)))
     return tuple(targets)
 
 
-def _lies_in_quotation(reference: Reference, quotations: Sequence[Quotation], document: Document) -> bool:
+def _lies_in_quotation(reference: ResolvedCitation, quotations: Sequence[Quotation], document: Document) -> bool:
     """Whether a citation is the document's own, inside a quotation; words in brackets may be the answer's."""
     return any(
         quote.start <= reference.start
@@ -156,7 +156,8 @@ def _mentions_section(reply: str, document: Document, silence: Silence, pointing
     """
     sections = find_outline(document)
     if any(
-        resolve_citation(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)
+        find_innermost_cited_section(sections, match.group(1) or match.group())
+        for match in islice(_TITLE.finditer(reply), _MOST)
     ):
         return True
     lines = (match.span() for match in re.finditer(r"[^\n.]+", reply))
@@ -166,7 +167,11 @@ def _mentions_section(reply: str, document: Document, silence: Silence, pointing
 
 
 def _suggest_value_and_reason_where_silent(
-    references: tuple[Reference, ...], silence: Silence, *, mentions_section: bool, concerns_question: bool | None
+    references: tuple[ResolvedCitation, ...],
+    silence: Silence,
+    *,
+    mentions_section: bool,
+    concerns_question: bool | None,
 ) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document is silent; None if it takes an analyst.
 
@@ -179,7 +184,7 @@ def _suggest_value_and_reason_where_silent(
     return None, ""
 
 
-def _suggest_value_and_reason_from_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
+def _suggest_value_and_reason_from_sections(references: tuple[ResolvedCitation, ...]) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document answers; None if it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):

@@ -78,7 +78,7 @@ class Claim:
 def match_sentences_to_document(reply: str, document: Document, evidence: Evidence) -> list[Claim]:
     """List the sentences of an answer in order, each with what comes nearest to it in the document."""
     language, index = LANGUAGES.get(evidence.language), load_sentence_index(document.text)
-    unclaimed = _merge_overlapping_spans(_find_spans_without_claims(reply, evidence, language))
+    unclaimed = _merge_overlapping_spans(_find_citation_and_denial_spans(reply, evidence, language))
     citations = _merge_overlapping_spans([(reference.start, reference.end) for reference in evidence.references])
     company = set(stem_content_words(document.company, index.language))
     claims: list[Claim] = []
@@ -110,7 +110,7 @@ def match_sentences_to_document(reply: str, document: Document, evidence: Eviden
     return claims
 
 
-def _find_spans_without_claims(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
+def _find_citation_and_denial_spans(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
     """Find the stretches of a reply that cite, answer by a word, or deny that the document speaks of something."""
     unclaimed = [(reference.start, reference.end) for reference in evidence.references]
     if language and language.silence:

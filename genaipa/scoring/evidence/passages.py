@@ -16,9 +16,9 @@ from genaipa.policies.search import token_pattern
 from genaipa.scoring.evidence.quotations import (
     FEWEST_WORDS,
     NEAR,
+    casefold_and_compose_word,
     index_text,
     match_quotation_exact_or_normalized,
-    normalize_word,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def list_normalized_words(text: str) -> list[str]:
     return (
         _WORD.findall(text.casefold())
         if text.isascii()
-        else [normalize_word(word) for word in token_pattern(text).findall(text)]
+        else [casefold_and_compose_word(word) for word in token_pattern(text).findall(text)]
     )
 
 
@@ -159,7 +159,7 @@ class OtherDocuments:
                 masks[key] = masks.get(key, 0) | 1 << number
         return masks
 
-    def has_passage(self, passage: str, asked_document: str = "") -> bool:
+    def contains_most_of_passage(self, passage: str, asked_document: str = "") -> bool:
         """Whether one of the texts, but for `asked_document`, has at least half of the passage's runs of words."""
         runs = [hash(run) for run in list_four_word_runs(list_normalized_words(passage))]
         masks = Counter(self._text_bits_by_word_run_hash.get(run, 0) for run in runs)

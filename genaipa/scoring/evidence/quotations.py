@@ -33,7 +33,7 @@ class TextIndex:
         self.token = token_pattern(reading.text)
         words = [*self.token.finditer(reading.text)]
         self.spans = reading.source_spans_in_order(word.span() for word in words)
-        self.words = [normalize_word(word[0]) for word in words]
+        self.words = [casefold_and_compose_word(word[0]) for word in words]
         self._starts = [0, *accumulate(map(len, self.words))]
         self._letters = "".join(self.words)
 
@@ -51,7 +51,7 @@ class TextIndex:
         It must begin and end where words do: "the rapist" is not found in "therapist".
         """
         return self.find_normalized_letters(
-            "".join(normalize_word(word) for word in self.token.findall(phrase)), start, end
+            "".join(casefold_and_compose_word(word) for word in self.token.findall(phrase)), start, end
         )
 
     def find_normalized_letters(self, letters: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
@@ -77,7 +77,7 @@ class TextIndex:
         return self.spans[begin][0], self.spans[finish - 1][1]
 
 
-def normalize_word(word: str) -> str:
+def casefold_and_compose_word(word: str) -> str:
     """Normalise a word for comparison: case and composition of characters."""
     return word.casefold() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
 
@@ -159,7 +159,7 @@ def find_quotations(reply: str, document: Document, cited_titles: Sequence[Span]
             continue
         sought += 1
         worth = sought <= _SOUGHT and len(text) <= _LONGEST
-        similarity, passage = find_most_similar_passage(text, document.text) if worth else (0.0, None)
+        similarity, passage = find_percent_similarity_and_passage(text, document.text) if worth else (0.0, None)
         close = similarity >= NEAR
         quotations.append(
             Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None)
@@ -169,7 +169,7 @@ def find_quotations(reply: str, document: Document, cited_titles: Sequence[Span]
 
 def _find_quoted_spans(reply: str, document_text: str) -> Iterator[Span]:
     """Yield the quoted spans in order, if of more than a few words."""
-    nested, unnested = _find_outer_quotations(reply, document_text), reply
+    nested, unnested = _find_quotations_with_nested_quotes(reply, document_text), reply
     for start, end in nested:
         # What is quoted within it is no quotation for itself.
         unnested = f"{unnested[: start - 1]}{' ' * (end - start + 2)}{unnested[end + 1 :]}"
@@ -182,7 +182,7 @@ def _trim_span(text: str, start: int, end: int) -> Span:
     return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
 
-def _find_outer_quotations(reply: str, document_text: str) -> list[Span]:
+def _find_quotations_with_nested_quotes(reply: str, document_text: str) -> list[Span]:
     """Find straight quotes around other quotes and around words of the document."""
     nested: list[Span] = []
     for opened in islice(_OPENED.finditer(reply), _SOUGHT):
@@ -245,12 +245,12 @@ def _find_last_following_piece(pieces: list[str], document_index: TextIndex, spa
 
 
 @lru_cache(maxsize=4096)
-def find_most_similar_passage(text: str, document_text: str) -> tuple[float, Span | None]:
+def find_percent_similarity_and_passage(text: str, document_text: str) -> tuple[float, Span | None]:
     """Find the passage most similar to the text; (0, None) if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(document_text)
-    words = [normalize_word(word) for word in document.token.findall(read_markdown_line(text))]
+    words = [casefold_and_compose_word(word) for word in document.token.findall(read_markdown_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
     for first in _find_candidate_window_starts(words, document):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from genaipa.policies.numbering import from_roman
-from genaipa.policies.sections import Section, resolve_citation
+from genaipa.policies.sections import Section, find_innermost_cited_section
 from genaipa.scoring.evidence.citations import Citation, find_citations
 from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, overlap_by_half
 
@@ -26,7 +26,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Reference:
+class ResolvedCitation:
     """A section, part or article that a reply cites.
 
     `resolved` is its label and title in this document, empty if it doesn't exist; `target` is its span. `problem` says
@@ -50,19 +50,19 @@ class Reference:
     instead: str = ""
 
     @property
-    def has_invented_heading(self) -> bool:
+    def is_part_with_invented_heading(self) -> bool:
         """Whether it is an existing part cited with a heading that the document lacks."""
         return self.split and bool(self.problem)
 
 
-def find_references(
+def find_and_resolve_citations(
     reply: str,
     document: Document,
     parts: Sequence[Span] = (),
     expected: Sequence[Span] = (),
     *,
     summarised: bool = False,
-) -> tuple[Reference, ...]:
+) -> tuple[ResolvedCitation, ...]:
     """Find the references of a reply in order; of numbers the first thousand.
 
     `parts` are the spans of the parts given to the system, `expected` the spans of the annotated answer's sections.
@@ -90,7 +90,7 @@ def find_references(
         target = section.span
         expected_indices = tuple(n for n, span in enumerate(expected) if target and overlap_by_half(target, span))
         references.append(
-            Reference(
+            ResolvedCitation(
                 start=citation.start,
                 end=citation.end,
                 text=reply[citation.start : citation.end],
@@ -140,18 +140,19 @@ class _CitationLookup:
             return self._resolve_heading(citation.title)
         if citation.within:
             return self._resolve_section_in_part(citation)
-        if citation.word.lower().startswith("part") and not self._is_section_called_part_or_chapter(citation):
+        if citation.word.lower().startswith("part") and not self._is_section_miscalled_part_or_chapter(citation):
             return self._resolve_part(citation)
-        if self._is_section_called_part_or_chapter(citation):
+        if self._is_section_miscalled_part_or_chapter(citation):
             citation = replace(citation, word="Section")
         if citation.last:
             last = replace(citation, number=citation.last)
             return _join_sections_to_range(
-                self.sections.find_section(citation.label, ""), self.sections.find_section(last.label, "")
+                self.sections.find_section(citation.singular_word_and_number, ""),
+                self.sections.find_section(last.singular_word_and_number, ""),
             )
-        return self.sections.find_section(citation.label, citation.title)
+        return self.sections.find_section(citation.singular_word_and_number, citation.title)
 
-    def _is_section_called_part_or_chapter(self, citation: Citation) -> bool:
+    def _is_section_miscalled_part_or_chapter(self, citation: Citation) -> bool:
         """Whether "Chapter 7" or "Part 7" is section 7 of a document that has neither chapters nor parts."""
         kind = citation.word.lower().removesuffix("s")
         if (
@@ -189,7 +190,7 @@ class _CitationLookup:
         return section.label if section and is_expected else ""
 
     def _resolve_heading(self, title: str) -> FoundSection:
-        title_place = self.sections.headings.find_title(title)
+        title_place = self.sections.headings.find_title_or_similar_words(title)
         if title_place and title_place.heading:
             return FoundSection(title_place.label, title_place.span)
         if title_place and title_place.fits:
@@ -222,27 +223,27 @@ class _CitationLookup:
             return named if named.span else self._resolve_missing_part(citation)
         if citation.title and not citation.last:
             return self._find_title_in_part_or_elsewhere(number, part_span, citation.title)
-        if not citation.last and (section := self._find_section_counted_as_part(number)):
+        if not citation.last and (section := self._find_section_meant_by_part_number(number)):
             return self.sections.make_found_section(section, "assuming that the answer calls sections parts")
         first = self._find_part_shown_to_system(number)
         return (
             _join_sections_to_range(first, self._find_part_shown_to_system(citation.last)) if citation.last else first
         )
 
-    def _find_section_counted_as_part(self, number: str) -> Section | None:
+    def _find_section_meant_by_part_number(self, number: str) -> Section | None:
         """Return the section with the number of a part, where this answer counts the sections so."""
         return self.sections.find_section_by_label(f"Section {number}") if self.counts_sections else None
 
     def _resolve_missing_part(self, citation: Citation) -> FoundSection:
         """Resolve a part that the system was not given, by its title if that tells what is meant."""
-        title_place = self.sections.headings.find_title(citation.title) if citation.title else None
+        title_place = self.sections.headings.find_title_or_similar_words(citation.title) if citation.title else None
         if title_place and title_place.fits and title_place.heading:
             return FoundSection(
                 title_place.label,
                 title_place.span,
                 "" if title_place.is_in_section_numbered(citation.number) else "which is not a part",
             )
-        if section := self._find_section_counted_as_part(citation.number):
+        if section := self._find_section_meant_by_part_number(citation.number):
             return self.sections.make_found_section(section, "assuming that the answer calls sections parts")
         return self._find_part_shown_to_system(citation.number)
 
@@ -255,8 +256,8 @@ class _CitationLookup:
     def _find_title_in_part_or_elsewhere(self, number: str, part_span: Span, title: str) -> FoundSection:
         """Find what has a title, in a part or elsewhere; the part itself, if nothing has it."""
         inside, title_place = (
-            self.sections.headings.find_title(title, part_span),
-            self.sections.headings.find_title(title),
+            self.sections.headings.find_title_or_similar_words(title, part_span),
+            self.sections.headings.find_title_or_similar_words(title),
         )
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
@@ -264,7 +265,7 @@ class _CitationLookup:
             is_inside = title_place.is_in_section_numbered(number)
             elsewhere = "" if is_inside else f"which is outside the system's Part {number}"
             return FoundSection(title_place.label, title_place.span, elsewhere)
-        if section := self._find_section_counted_as_part(number):
+        if section := self._find_section_meant_by_part_number(number):
             another = "" if self.sections.has_title(section, title) else "which has a different title"
             return self.sections.make_found_section(section, another)
         if title_place and not title_place.fits:
@@ -290,15 +291,15 @@ class _CitationLookup:
             return (
                 whole
                 if first.span and last.span
-                else self._report_absence_from_part(f"Part {citation.within}", citation)
+                else self._report_absence_or_other_title_in_part(f"Part {citation.within}", citation)
             )
         section = self.sections.find_section_in_part(citation.number, citation.title, outer)
         if section:
             return section._replace(label=f"Part {citation.within}: {section.label}")
-        titled = self.sections.headings.find_title(citation.title, outer) if citation.title else None
+        titled = self.sections.headings.find_title_or_similar_words(citation.title, outer) if citation.title else None
         if titled and titled.heading:
             is_other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
-            problem = f"which is not {citation.label}" if is_other else ""
+            problem = f"which is not {citation.singular_word_and_number}" if is_other else ""
             return FoundSection(f"Part {citation.within}: {titled.label}", titled.span, problem)
         return self._resolve_section_outside_stated_part(citation)
 
@@ -308,9 +309,9 @@ class _CitationLookup:
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """
         part = f"Part {citation.within}"
-        if resolve_citation(self.sections.document.sections, part):
-            return self.sections.find_section(f"{part}, {citation.label}", citation.title)
-        result = self.sections.find_section(citation.label, citation.title)
+        if find_innermost_cited_section(self.sections.document.sections, part):
+            return self.sections.find_section(f"{part}, {citation.singular_word_and_number}", citation.title)
+        result = self.sections.find_section(citation.singular_word_and_number, citation.title)
         if not self._part_span(citation.within):
             return result
         if not result.span:
@@ -318,8 +319,8 @@ class _CitationLookup:
             numbers = [section.number for section in self.sections.all_possible_sections()]
             elsewhere = any(number == citation.number or number.endswith(f".{citation.number}") for number in numbers)
             return (
-                self._report_absence_from_part(part, citation)
-                if elsewhere and not self.sections.find_section_by_label(citation.label)
+                self._report_absence_or_other_title_in_part(part, citation)
+                if elsewhere and not self.sections.find_section_by_label(citation.singular_word_and_number)
                 else result
             )
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
@@ -328,9 +329,9 @@ class _CitationLookup:
             return result
         if "." in citation.number or citation.title or citation.number.isalpha():
             return result._replace(problem=result.problem or f"which is outside the system's {part}")
-        return self._report_absence_from_part(part, citation)
+        return self._report_absence_or_other_title_in_part(part, citation)
 
-    def _report_absence_from_part(self, part: str, citation: Citation) -> FoundSection:
+    def _report_absence_or_other_title_in_part(self, part: str, citation: Citation) -> FoundSection:
         part_span = self._part_span(citation.within)
         section = (
             self.sections.find_section_in_part(citation.number, "", part_span) if part_span and citation.title else None
@@ -338,4 +339,6 @@ class _CitationLookup:
         if section:
             return section._replace(label=f"{part}: {section.label}", problem="which has a different title")
         several = f" to {citation.last}" if citation.last else ""
-        return FoundSection("", None, f"no {citation.label}{several} in the system's {part}", sure=False)
+        return FoundSection(
+            "", None, f"no {citation.singular_word_and_number}{several} in the system's {part}", sure=False
+        )

@@ -21,8 +21,13 @@ from genaipa.policies.numbering import (
     mentions_section,
 )
 from genaipa.policies.reading import read_markdown
-from genaipa.policies.sections import Section, resolve_citation
-from genaipa.scoring.evidence.quotations import NEAR, find_most_similar_passage, index_text, normalize_word
+from genaipa.policies.sections import Section, find_innermost_cited_section
+from genaipa.scoring.evidence.quotations import (
+    NEAR,
+    casefold_and_compose_word,
+    find_percent_similarity_and_passage,
+    index_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,16 +118,16 @@ class TitlePlace:
         return bool(self.section) and f"{self.section.rpartition(' ')[2]}.".startswith(f"{number}.")
 
 
-class Headings:
+class DocumentHeadings:
     """The headings of a document; `SectionFinder.span_with_subsections` gives the span of a section."""
 
     def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
         self._text, self._sections, self._whole = text, sections, whole
         self._words = index_text(text)
 
-    def find_title(self, title: str, within: Span | None = None) -> TitlePlace | None:
+    def find_title_or_similar_words(self, title: str, within: Span | None = None) -> TitlePlace | None:
         """Find the best place of a title, in a passage or anywhere; None without any."""
-        section = resolve_citation(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
+        section = find_innermost_cited_section(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
             return TitlePlace(section.heading, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
@@ -138,7 +143,9 @@ class Headings:
             best_span = capital or places[0]
             return TitlePlace(f"“{self._read_span(best_span)}”", best_span, heading=bool(capital))
         similarity, near = (
-            find_most_similar_passage(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+            find_percent_similarity_and_passage(title, self._text)
+            if len(title.split()) >= _FEWEST_NEAR
+            else (0.0, None)
         )
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
@@ -169,8 +176,8 @@ class Headings:
             return False
         return (
             self._words.find_phrase(title) is None
-            and self.find_title(title) is None
-            and find_most_similar_passage(title, self._text)[0] < NEAR
+            and self.find_title_or_similar_words(title) is None
+            and find_percent_similarity_and_passage(title, self._text)[0] < NEAR
         )
 
 
@@ -211,7 +218,7 @@ class SectionFinder:
         self.reading = read_markdown(document.text)
         self.sections = find_outline(document)
         self.places = list_citable_sections(document)
-        self.headings = Headings(document.text, self.sections, self.span_with_subsections)
+        self.headings = DocumentHeadings(document.text, self.sections, self.span_with_subsections)
 
     def make_found_section(self, section: Section, problem: str = "") -> FoundSection:
         """Make the result of a section."""
@@ -229,7 +236,7 @@ class SectionFinder:
         section, number = self.find_section_by_label(label), label.rpartition(" ")[2]
         if section and (not title or self.has_title(section, title)):
             return self.make_found_section(section, _describe_missing_subsection(section, number))
-        titled = self._find_section_with_title(label, title) if title else None
+        titled = self._find_title_under_any_label(label, title) if title else None
         if titled:
             return titled
         below = [s for s in self.sections if s.number.endswith(f".{number}")]
@@ -245,15 +252,15 @@ class SectionFinder:
         """Return all sections, and the numbers inside lines that may be others."""
         return [*self.places, *find_inline_sections(self.document.text)]
 
-    def _find_section_with_title(self, label: str, title: str) -> FoundSection | None:
+    def _find_title_under_any_label(self, label: str, title: str) -> FoundSection | None:
         """Return the section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
         listed = (
             s
             for s in find_inline_sections(self.document.text)
-            if resolve_citation((s,), label) and self.has_title(s, title)
+            if find_innermost_cited_section((s,), label) and self.has_title(s, title)
         )
-        section, title_place = next(listed, None), self.headings.find_title(title)
+        section, title_place = next(listed, None), self.headings.find_title_or_similar_words(title)
         if section:
             return self.make_found_section(section)
         if title_place and title_place.heading:
@@ -268,11 +275,11 @@ class SectionFinder:
     def find_section_by_label(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
         """Return the section with a label."""
         sections = self.places if among is None else among
-        section = resolve_citation(sections, label)
+        section = find_innermost_cited_section(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
         deepest = max((s.number.count(".") for s in self.places), default=0)
         if section and section.number.count(".") < min(steps, deepest):
-            return None  # resolve_citation() takes 9.3 for 9; where others have such numbers, it is missing
+            return None  # find_innermost_cited_section() takes 9.3 for 9; where others have such numbers, it is missing
         number = label.removeprefix("Section ")
         beneath = [s for s in sections if s.number.startswith(f"{number}.")]
         if section or not beneath or any(s.number == number for s in sections):
@@ -289,7 +296,10 @@ class SectionFinder:
         text = self.reading.plain_text_of_source_span(begin, begin + 300)
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
-        return max(ratio(normalize_word(title), normalize_word(candidate)) for candidate in titles) >= SIMILAR
+        return (
+            max(ratio(casefold_and_compose_word(title), casefold_and_compose_word(candidate)) for candidate in titles)
+            >= SIMILAR
+        )
 
     @cached_property
     def _has_unreadable_heading_number(self) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.languages.catalog import ENGLISH, language_to_read_reply
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import stem_content_words
-from genaipa.scoring.evidence.abstention import classify_silence_stance
+from genaipa.scoring.evidence.abstention import classify_whether_silence_is_claimed
 
 if TYPE_CHECKING:
     from genaipa.languages.language import Language, SideRules, SilenceRules
@@ -41,7 +41,7 @@ def find_answer_side(reply: str, question: str, language: str = ENGLISH.code, st
     >>> [find_answer_side(reply, "Are data sold?") for reply in ("No, it does not.", "They are never sold.")]
     ['no', 'no']
     """
-    match classify_silence_stance(reply, language, status):
+    match classify_whether_silence_is_claimed(reply, language, status):
         case "yes":
             return "silent"
         case "abstains":

@@ -11,7 +11,7 @@ from msgspec import UNSET, structs, to_builtins
 
 from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
-from genaipa.scoring.aids import SUGGESTIONS, list_own_aids_in_plan
+from genaipa.scoring.aids import SUGGESTIONS, list_built_in_aids_in_plan
 from genaipa.scoring.events import Draft, Event, new_event_id
 from genaipa.ui.answer_view import (
     PreparedAnswer,
@@ -24,10 +24,10 @@ from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import (
     ANY,
     cache_in_session,
-    describe_error_for_desk,
     format_duration,
-    format_time,
+    format_utc_minute,
     load_component,
+    log_error_and_describe_for_desk,
     show_notice,
     show_page_header,
 )
@@ -61,7 +61,7 @@ class OpenDispute:
     failures: int = 0
 
     @property
-    def id(self) -> str:
+    def browser_id(self) -> str:
         """Its id in the browser, which stops waiting when it gets another."""
         return f"{self.event} {self.failures}"
 
@@ -105,19 +105,19 @@ def show_page(desk: Desk, user: User) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = _show_filters_and_select_answers(desk, disputes)
         opened = _choose_dispute_on_screen(desk, user, disputes, chosen)
-        _show_dispute_counts_and_position(disputes, chosen, opened)
+        _show_dispute_counts_and_names_checkbox(disputes, chosen, opened)
     if opened is None:
         show_notice("adjudication done", "No more answers match. Change the filters above.", "done")
         return
     try:
-        prepared = _load_prepared_answer(desk, opened.answer)
+        prepared = _load_answer_without_suggestions(desk, opened.answer)
     except GenaipaError as error:
         desk.drop_unreadable_answer(opened.answer, error)
         st.rerun()
     try:
         desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
-        show_notice("adjudication trouble", describe_error_for_desk(error), "bad")
+        show_notice("adjudication trouble", log_error_and_describe_for_desk(error), "bad")
         return
     left_column, right_column = st.columns([5, 6], gap="medium")
     with left_column:
@@ -128,7 +128,7 @@ def show_page(desk: Desk, user: User) -> None:
     with right_column:
         load_component("verdict")(
             key="verdict",
-            data=_screen_data(desk, user, disputes[opened.answer], opened, prepared)
+            data=_make_adjudication_screen_data(desk, user, disputes[opened.answer], opened, prepared)
             | {"can": _list_possible_acts(desk, user, disputes[opened.answer], disputes, chosen)},
             on_did_change=lambda: _handle_act(desk, user, disputes, chosen),
         )
@@ -141,11 +141,11 @@ def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     """List the disputes that this user may settle: answers with all their scores, the largest difference first."""
     stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
-    def find_disputes() -> dict[str, Dispute]:
+    def find_fully_scored_disputes_by_answer() -> dict[str, Dispute]:
         all_of_them = desk.queue.visible_disputes(user.name, gives_scores=user.scores)
         return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.count_wanted_scores(d.answer)}
 
-    return cache_in_session("adjudication disputes", stamp, find_disputes)
+    return cache_in_session("adjudication disputes", stamp, find_fully_scored_disputes_by_answer)
 
 
 def _show_filters_and_select_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
@@ -164,21 +164,21 @@ def _show_filters_and_select_answers(desk: Desk, disputes: dict[str, Dispute]) -
     )
     document = box.selectbox("Document", [ANY, *documents], key="adjudication document")
 
-    def largest_difference(dispute: Dispute) -> float:
+    def find_largest_chosen_difference(dispute: Dispute) -> float:
         return max(far for on, far in dispute.differences.items() if metric in (ANY, on))
 
     answers = [
         answer
         for answer, dispute in disputes.items()
-        if largest_difference(dispute) >= least_difference
+        if find_largest_chosen_difference(dispute) >= least_difference
         and document in (ANY, desk.pool.answers[answer].document)
-        and state in (ANY, _settlement_state(desk, dispute))
+        and state in (ANY, _classify_settled_or_sent_back(desk, dispute))
     ]
-    return sorted(answers, key=lambda answer: -largest_difference(disputes[answer]))
+    return sorted(answers, key=lambda answer: -find_largest_chosen_difference(disputes[answer]))
 
 
-def _settlement_state(desk: Desk, dispute: Dispute) -> str:
-    if dispute.settlement:
+def _classify_settled_or_sent_back(desk: Desk, dispute: Dispute) -> str:
+    if dispute.adjudication_or_mean_acceptance:
         return "settled"
     return "sent back" if desk.queue.analysts_yet_to_rescore(dispute.answer) else "not settled"
 
@@ -193,7 +193,7 @@ def _choose_dispute_on_screen(
     session.filters = filters
     wanted, session.wanted = session.wanted, ""
     if wanted in disputes:
-        session.opened = _open_dispute(desk, user, disputes[wanted])
+        session.opened = _load_dispute_with_draft(desk, user, disputes[wanted])
         return session.opened
     opened = session.opened
     stays = (
@@ -204,38 +204,40 @@ def _choose_dispute_on_screen(
         and (same_filters or opened.answer in chosen)
     )
     if not stays:
-        opened = session.opened = _open_dispute(desk, user, disputes[chosen[0]]) if chosen else None
+        opened = session.opened = _load_dispute_with_draft(desk, user, disputes[chosen[0]]) if chosen else None
     return opened
 
 
-def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
+def _load_dispute_with_draft(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
     """Open an answer with this adjudicator's draft, else with their adjudication, else with what all gave."""
     name, adjudication = user.name, dispute.adjudication
     draft = desk.store.load_draft(name, dispute.answer, "adjudication")
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
         if adjudication is not None and adjudication.analyst == name and adjudication.values is not None:
-            keys = desk.rubric.format_keys(adjudication.values)
+            keys = desk.rubric.format_as_digits(adjudication.values)
             draft = structs.replace(draft, typed=keys, note=adjudication.note, ticks=adjudication.ticks or UNSET)
         else:
-            draft = structs.replace(draft, typed=_format_agreed_keys(desk.rubric, dispute))
+            draft = structs.replace(draft, typed=_format_agreed_keys_with_dots(desk.rubric, dispute))
     return OpenDispute(name, dispute.answer, new_event_id(), draft, message)
 
 
-def _format_agreed_keys(rubric: Rubric, dispute: Dispute) -> str:
+def _format_agreed_keys_with_dots(rubric: Rubric, dispute: Dispute) -> str:
     """Return the keys of the values that all analysts gave, and a dot where they differ."""
     values = next(score.values for score in dispute.scores.values() if score.values is not None)
-    keys = rubric.format_keys(values)
+    keys = rubric.format_as_digits(values)
     return "".join(
         "." if dispute.differences[metric] else key for metric, key in zip(rubric.metrics, keys, strict=True)
     )
 
 
-def _show_dispute_counts_and_position(
+def _show_dispute_counts_and_names_checkbox(
     disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None
 ) -> None:
-    settled = sum(1 for dispute in disputes.values() if dispute.settlement)
-    means = sum(1 for dispute in disputes.values() if dispute.settlement and dispute.adjudication is None)
+    settled = sum(1 for dispute in disputes.values() if dispute.adjudication_or_mean_acceptance)
+    means = sum(
+        1 for dispute in disputes.values() if dispute.adjudication_or_mean_acceptance and dispute.adjudication is None
+    )
     by_mean = f" ({means:,} by the mean)" if means else ""
     where = (
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
@@ -250,12 +252,12 @@ def _show_dispute_counts_and_position(
 # -- what is on screen --
 
 
-def _load_prepared_answer(desk: Desk, answer: str) -> PreparedAnswer:
+def _load_answer_without_suggestions(desk: Desk, answer: str) -> PreparedAnswer:
     """Load the answer with the aids of the study's plan but suggestions; nothing is withheld from an adjudicator."""
 
     def prepare_answer_without_suggestions() -> PreparedAnswer:
         plan = desk.queue.plan
-        own_aids = set(list_own_aids_in_plan(plan)) - {SUGGESTIONS}
+        own_aids = set(list_built_in_aids_in_plan(plan)) - {SUGGESTIONS}
         return prepare_answer(
             desk.pool.load_case(answer), desk.rubric, blind=plan.blind, own_aids=own_aids, panels=load_panels(plan)
         )
@@ -263,7 +265,7 @@ def _load_prepared_answer(desk: Desk, answer: str) -> PreparedAnswer:
     return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_answer_without_suggestions)
 
 
-def _screen_data(
+def _make_adjudication_screen_data(
     desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, prepared: PreparedAnswer
 ) -> dict[str, Any]:
     other_adjudications = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
@@ -271,18 +273,18 @@ def _screen_data(
     about = [{"name": event.analyst, "about": _describe_event_time(event), "note": event.note} for event in columns]
     names = None
     if not st.session_state.get(_NAMES_KEY):
-        columns, about = _hide_analyst_names(columns)
+        columns, about = _shuffle_scores_with_anonymous_headings(columns)
         names = {event.analyst: head["name"] for event, head in zip(columns, about, strict=True)}
     draft, rubric = opened.draft, desk.rubric
     case, active_panels = prepared.case, load_panels(desk.queue.plan)
     return {
-        "id": opened.id,
+        "id": opened.browser_id,
         "answer": opened.answer,
         "analysts": about,
-        "metrics": [_describe_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
-        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.blank_keys},
+        "metrics": [_make_metric_row_with_given_values(rubric, metric, dispute, columns) for metric in rubric.metrics],
+        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.blank_digits},
         "message": opened.message,
-        "bound": desk.people.key_bindings,
+        "bound": desk.people.key_by_action,
         "thread": list_send_back_discussion(desk, opened.answer, names),
         "panels": {
             name: active_panels[name].make_data(case, rubric, columns) for name in prepared.screen_data["panels"]
@@ -290,13 +292,13 @@ def _screen_data(
     }
 
 
-def _hide_analyst_names(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
+def _shuffle_scores_with_anonymous_headings(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
     """Hide the names behind scores: an order of each answer's own, and letters in place of names and times."""
 
-    def sort_key(event: Event) -> bytes:
+    def hash_answer_and_analyst_for_sorting(event: Event) -> bytes:
         return hashlib.sha256(f"{event.answer}\0{event.analyst}".encode()).digest()
 
-    columns = sorted(columns, key=sort_key)
+    columns = sorted(columns, key=hash_answer_and_analyst_for_sorting)
     heads = (
         f"{'Adjudicator' if event.kind == 'adjudication' else 'Analyst'} {chr(65 + n % 26)}"
         for n, event in enumerate(columns)
@@ -315,17 +317,19 @@ def _list_possible_acts(
         "back": has_others,
         "skip": has_others,
         "undo": last is not None,
-        "mean": dispute.settlement is None and desk.queue.is_close_dispute(dispute),
+        "mean": dispute.adjudication_or_mean_acceptance is None and desk.queue.is_close_dispute(dispute),
         "again": any(name != user.name for name in dispute.scores),
     }
 
 
 def _describe_event_time(event: Event) -> str:
     words = "adjudicated " if event.kind == "adjudication" else "calibration " if event.calibration else ""
-    return f"{words}{format_time(event.time)}\n{format_duration(event.seconds)}"
+    return f"{words}{format_utc_minute(event.time)}\n{format_duration(event.seconds)}"
 
 
-def _describe_metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
+def _make_metric_row_with_given_values(
+    rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]
+) -> dict[str, Any]:
     return {
         **describe_metric(rubric, metric),
         "given": [
@@ -342,36 +346,36 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
     """Carry out an act of the adjudicator once: one for an answer no longer on screen was carried out before."""
     session, sent = _current_session(), st.session_state["verdict"].get("did")
     opened = session.opened
-    if not sent or opened is None or sent["id"] != opened.id:
+    if not sent or opened is None or sent["id"] != opened.browser_id:
         return
-    before, opened.draft = opened.draft, _update_draft(desk, opened.draft, sent)
+    before, opened.draft = opened.draft, _copy_draft_with_sent_values(desk, opened.draft, sent)
     try:
         if sent["what"] in _DECISIONS:
             decide, message = _DECISIONS[sent["what"]]
             decide(desk, user, opened)
             session.opened = _open_dispute_after(desk, user, opened, disputes, chosen, message)
             return
-        if _draft_content(opened.draft) != _draft_content(before):
+        if _draft_keys_note_and_ticks(opened.draft) != _draft_keys_note_and_ticks(before):
             desk.store.save_draft(opened.draft)
         if sent["what"] == "undo":
             session.opened = _withdraw_last_decision(desk, user, opened, disputes)
         elif sent["what"] in ("skip", "back"):
-            beside = _find_neighbouring_answer(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
-            session.opened = _open_dispute(desk, user, disputes[beside])
+            beside = _step_through_answers_cyclically(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
+            session.opened = _load_dispute_with_draft(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
         session.opened = replace(
-            opened, message=f"Not saved: {describe_error_for_desk(error)}", failures=opened.failures + 1
+            opened, message=f"Not saved: {log_error_and_describe_for_desk(error)}", failures=opened.failures + 1
         )
 
 
-def _update_draft(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
+def _copy_draft_with_sent_values(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
     """Update the draft with the values, ticks and note that were sent; unchanged if these make no sense."""
     typed = str(sent["typed"])
-    if not desk.rubric.are_draft_keys(typed):
+    if not desk.rubric.are_draft_digits(typed):
         return draft
     note, seconds = str(sent["note"]), float(sent["seconds"])
     read = structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=UNSET, updated=now())
-    prepared = _load_prepared_answer(desk, draft.answer)
+    prepared = _load_answer_without_suggestions(desk, draft.answer)
     try:
         for panel in prepared.panels:
             read = panel.update_draft(prepared.case, sent, read)
@@ -380,7 +384,7 @@ def _update_draft(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
     return read
 
 
-def _draft_content(draft: Draft) -> tuple[object, ...]:
+def _draft_keys_note_and_ticks(draft: Draft) -> tuple[object, ...]:
     return draft.typed, draft.note, draft.ticks
 
 
@@ -389,7 +393,7 @@ def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
     desk.queue.adjudicate(
         user.name,
         opened.answer,
-        desk.rubric.parse_keys(draft.typed),
+        desk.rubric.parse_digits(draft.typed),
         note=draft.note.strip(),
         seconds=draft.seconds,
         ticks=draft.ticks or None,
@@ -418,12 +422,12 @@ def _open_dispute_after(
     desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str], message: str
 ) -> OpenDispute | None:
     """Return the next answer once something was decided about this one."""
-    beside = _find_neighbouring_answer(opened.answer, chosen, 1)
+    beside = _step_through_answers_cyclically(opened.answer, chosen, 1)
     # The last one of its kind: the filters show the others.
-    return None if beside == opened.answer else _open_dispute(desk, user, disputes[beside], message)
+    return None if beside == opened.answer else _load_dispute_with_draft(desk, user, disputes[beside], message)
 
 
-def _find_neighbouring_answer(answer: str, chosen: list[str], step: int) -> str:
+def _step_through_answers_cyclically(answer: str, chosen: list[str], step: int) -> str:
     """Find the answer after (1) or before (-1) this one; after the last comes the first."""
     position = chosen.index(answer) if answer in chosen else -1
     return chosen[(position + step) % len(chosen)] if chosen else answer
@@ -446,5 +450,7 @@ def _withdraw_last_decision(
     last = _find_last_decision(desk, user, disputes)
     if last is None:
         return opened
-    desk.queue.withdraw_event(last)
-    return _open_dispute(desk, user, disputes[last.answer], "Your decision is withdrawn: here is the answer again.")
+    desk.queue.withdraw_event_and_restore_draft(last)
+    return _load_dispute_with_draft(
+        desk, user, disputes[last.answer], "Your decision is withdrawn: here is the answer again."
+    )

@@ -10,19 +10,19 @@ import streamlit as st
 
 from genaipa.scoring.agreement import (
     Agreement,
+    AnalystLeniency,
     AnalystPair,
-    Leaning,
     explain_missing_alpha,
     measure_analyst_agreement,
 )
 from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import (
-    annotation_texts,
+    annotated_answer_texts_with_doubt,
     load_case_or_rerun_page,
     question_text,
     show_scores_recording_exposure,
 )
-from genaipa.ui.download import show_scores_download_button
+from genaipa.ui.download import offer_scores_download_recording_exposure
 from genaipa.ui.pages import adjudication
 from genaipa.ui.panel import load_panels
 from genaipa.ui.scoring_session import read_question_and_reply_beginning
@@ -35,7 +35,7 @@ from genaipa.ui.widgets import (
     ListRow,
     Text,
     cache_in_session,
-    number_columns,
+    number_column_heads,
     show_heading,
     show_long_table,
     show_notice,
@@ -67,7 +67,7 @@ def show_page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
     show_page_header("Agreement")
     desk.current.read_new_events()
-    agreement, left_out = measure_agreement_effects_and_left_out(desk)
+    agreement, left_out = measure_agreement_and_dropped_count(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
@@ -87,26 +87,24 @@ def show_page(desk: Desk, user: User) -> None:
         )
     _show_metrics(agreement, desk.rubric)
     _show_pairs(agreement, desk.rubric)
-    _show_leanings(agreement, desk.rubric)
+    _show_leniency_and_drift(agreement, desk.rubric)
     for panel in load_panels().values():
         panel.show_agreement(desk, user)
-    _show_most_disputed_answers(desk, user)
-    show_scores_download_button(desk, user)
+    _show_disputes_recording_exposure(desk, user)
+    offer_scores_download_recording_exposure(desk, user)
 
 
-def measure_agreement_effects_and_left_out(
-    desk: Desk, excluded_analysts: tuple[str, ...] = ()
-) -> tuple[Agreement, int]:
+def measure_agreement_and_dropped_count(desk: Desk, excluded_analysts: tuple[str, ...] = ()) -> tuple[Agreement, int]:
     """Return the agreement on the desk's answers, and the number of scores left out.
 
     These are not independent. Scores of `excluded_analysts` do not count.
     """
     stamp = (desk.pool.generation, len(desk.pool.arrivals), desk.current.event_count)
-    return _measure_agreement_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)
+    return _agreement_and_dropped_count_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)
 
 
 @lru_cache(maxsize=2)
-def _measure_agreement_cached(
+def _agreement_and_dropped_count_cached(
     pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
 ) -> tuple[Agreement, int]:
     """Measure the agreement once for all sessions, and again after a new answer or score."""
@@ -123,8 +121,8 @@ def _measure_agreement_cached(
     return measure_analyst_agreement(scores, store.rubric), left_out
 
 
-def _metric_columns(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
-    return number_columns(*(f"{SHORT.get(metric, name)}{suffix}" for metric, name in rubric.display_names.items()))
+def _make_metric_column_heads(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
+    return number_column_heads(*(f"{SHORT.get(metric, name)}{suffix}" for metric, name in rubric.display_names.items()))
 
 
 def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
@@ -135,7 +133,7 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
         [
             "metric",
             f"Krippendorff's alpha, {LEVEL:.0%} interval",
-            *number_columns("AC2", "most common value", "equal values", "mean difference"),
+            *number_column_heads("AC2", "most common value", "equal values", "mean difference"),
         ],
         [
             ListRow(
@@ -174,21 +172,37 @@ def _alpha_cell(measures: ScaleAgreement) -> ListCell:
 
 def _show_pairs(agreement: Agreement, rubric: Rubric) -> None:
     show_heading("Pairs that differ most")
-    columns = ["analysts", *number_columns("answers", "mean difference"), *_metric_columns(rubric, " equal")]
+    columns = [
+        "analysts",
+        *number_column_heads("answers", "mean difference"),
+        *_make_metric_column_heads(rubric, " equal"),
+    ]
     show_long_table("agreement pairs", "Pairs of analysts", columns, agreement.pairs, _pair_row)
 
 
 def _pair_row(pair: AnalystPair) -> ListRow:
     equal = (_format_share(metric.equal) for metric in pair.metrics.values())
     return ListRow(
-        (" and ".join(pair.analysts), _answer_count_cell(pair.answers), _format_number(pair.difference), *equal)
+        (
+            " and ".join(pair.analysts),
+            _make_answer_count_cell_grey_if_few(pair.answers),
+            _format_number(pair.difference),
+            *equal,
+        )
     )
 
 
-def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
+def _show_leniency_and_drift(agreement: Agreement, rubric: Rubric) -> None:
     show_heading("Leniency and drift")
-    columns = ["analyst", *number_columns("answers", "overall"), *_metric_columns(rubric), *number_columns("drift")]
-    show_long_table("agreement leanings", "Leniency by analyst", columns, agreement.leanings, _leaning_row)
+    columns = [
+        "analyst",
+        *number_column_heads("answers", "overall"),
+        *_make_metric_column_heads(rubric),
+        *number_column_heads("drift"),
+    ]
+    show_long_table(
+        "agreement leanings", "Leniency by analyst", columns, agreement.leanings, _make_leniency_and_drift_row
+    )
     st.caption(
         "An analyst's value minus the mean of the others' on the same answers: above 0 is more lenient. "
         "Drift is the change of this difference from the earlier half of these answers to the later half."
@@ -196,15 +210,21 @@ def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
     )
 
 
-def _leaning_row(leaning: Leaning) -> ListRow:
+def _make_leniency_and_drift_row(leaning: AnalystLeniency) -> ListRow:
     lenient = map(_format_signed_number, leaning.lenient.values())
     drift = _format_signed_number(leaning.drift)
     return ListRow(
-        (leaning.analyst, _answer_count_cell(leaning.answers), _format_signed_number(leaning.overall), *lenient, drift)
+        (
+            leaning.analyst,
+            _make_answer_count_cell_grey_if_few(leaning.answers),
+            _format_signed_number(leaning.overall),
+            *lenient,
+            drift,
+        )
     )
 
 
-def _show_most_disputed_answers(desk: Desk, user: User) -> None:
+def _show_disputes_recording_exposure(desk: Desk, user: User) -> None:
     """Show the answers whose scores differ most, except any that the user could be asked to score."""
     show_heading("Answers that differ most")
     name = user.name
@@ -219,9 +239,9 @@ def _show_most_disputed_answers(desk: Desk, user: User) -> None:
         hidden = " among those that you may see: answers that you can still be asked to score are left out"
         show_notice("agreement same", f"No scores differ{hidden if user.scores else ''}.")
         return
-    columns = ["question", "answer begins", "document", "analysts", *_metric_columns(desk.rubric), "settled"]
+    columns = ["question", "answer begins", "document", "analysts", *_make_metric_column_heads(desk.rubric), "settled"]
 
-    def record_page_exposures(page: Sequence[Dispute]) -> None:
+    def record_scores_of_page_as_seen(page: Sequence[Dispute]) -> None:
         desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
@@ -233,7 +253,7 @@ def _show_most_disputed_answers(desk: Desk, user: User) -> None:
         lambda d: _dispute_row(desk, d),
         chosen=st.session_state.get(ANSWER, ""),
         choose=lambda digest: st.session_state.update({ANSWER: digest}),
-        before_page=record_page_exposures,
+        before_page=record_scores_of_page_as_seen,
     )
     st.caption(
         "The difference between the highest and the lowest value of each metric, red if it spans the whole scale. "
@@ -241,17 +261,17 @@ def _show_most_disputed_answers(desk: Desk, user: User) -> None:
     )
     chosen = st.session_state.get(ANSWER, "")
     if any(dispute.answer == chosen for dispute in disputes):
-        _show_answer(desk, user, chosen)
+        _show_disputed_answer_with_settle_button(desk, user, chosen)
 
 
-def _show_answer(desk: Desk, user: User, digest: str) -> None:
+def _show_disputed_answer_with_settle_button(desk: Desk, user: User, digest: str) -> None:
     """Show an answer in dispute, as whoever settles it has it, with everyone's scores and notes."""
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
     case = load_case_or_rerun_page(desk, digest)
     reply = case.mask_names_in_reply() if desk.queue.plan.blind else case.reply
-    entries = [question_text(case, digest), Text(reply, "Answer", fold=FOLD), *annotation_texts(case)]
+    entries = [question_text(case, digest), Text(reply, "Answer", fold=FOLD), *annotated_answer_texts_with_doubt(case)]
     show_texts("agreement reply", entries)
     show_scores_recording_exposure(desk, user, answer, key="agreement scores")
     if user.adjudicates and digest in adjudication.list_disputes(desk, user):
@@ -266,8 +286,8 @@ def _show_answer(desk: Desk, user: User, digest: str) -> None:
 def _dispute_row(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
     widest = max(desk.rubric.values) - min(desk.rubric.values)
-    spread = (_difference_cell(difference, widest) for difference in dispute.differences.values())
-    settled = dispute.settlement.analyst if dispute.settlement else ""
+    spread = (_make_difference_cell_red_if_maximal(difference, widest) for difference in dispute.differences.values())
+    settled = dispute.adjudication_or_mean_acceptance.analyst if dispute.adjudication_or_mean_acceptance else ""
     words, begins = read_question_and_reply_beginning(desk, dispute.answer)
     question = f"{words} ({answer.question})"
     by_mean = " (the mean)" if settled and not dispute.adjudication else ""
@@ -276,12 +296,12 @@ def _dispute_row(desk: Desk, dispute: Dispute) -> ListRow:
     return ListRow(cells, id=dispute.answer)
 
 
-def _difference_cell(difference: float, widest: float) -> ListCell:
+def _make_difference_cell_red_if_maximal(difference: float, maximum: float) -> ListCell:
     """Show the distance of two values: red from one end of the scale to the other, grey for not at all."""
-    return ListCell(f"{difference:g}", tone="bad" if difference == widest else "" if difference else "quiet")
+    return ListCell(f"{difference:g}", tone="bad" if difference == maximum else "" if difference else "quiet")
 
 
-def _answer_count_cell(answers: int) -> ListCell:
+def _make_answer_count_cell_grey_if_few(answers: int) -> ListCell:
     return ListCell(f"{answers:,}", tone="quiet" if answers < FEW else "")
 
 

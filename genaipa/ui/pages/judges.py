@@ -12,8 +12,15 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.charts import show_chapter
-from genaipa.ui.results import make_view_of_finished_answers
-from genaipa.ui.widgets import Text, make_note, show_notice, show_page_header, show_problems, show_texts
+from genaipa.ui.results import make_view_of_answers_user_may_see
+from genaipa.ui.widgets import (
+    Text,
+    make_note_folded_to_first_sentence,
+    show_notice,
+    show_page_header,
+    show_problems,
+    show_texts,
+)
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -30,7 +37,7 @@ def show_page(desk: Desk, user: User) -> None:
     desk.pool.read_new_answers()
     desk.current.read_new_events()
     show_problems("judges problems", desk.list_problems(user))
-    results = _open_judged_results(desk, user)
+    results = _open_judged_results_user_may_see(desk, user)
     waiting = results is not None and _show_note_and_tell_if_answers_hidden(results)
     if results is None or not results.judges_chapter.tables:
         if waiting:
@@ -41,16 +48,16 @@ def show_page(desk: Desk, user: User) -> None:
     entries = [
         Text(row["finding"], row["judge"], _describe_judge_counts(row)) for row in findings.data.to_dict("records")
     ]
-    show_texts("judges findings", [*entries, make_note("", findings.note)])
+    show_texts("judges findings", [*entries, make_note_folded_to_first_sentence("", findings.note)])
     show_chapter("judges", replace(results.judges_chapter, tables=tables), results)
 
 
-def _open_judged_results(desk: Desk, user: User) -> ResultsView | None:
+def _open_judged_results_user_may_see(desk: Desk, user: User) -> ResultsView | None:
     """Open the view of the answers that this user is not asked to score any more; None without run or judge."""
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return None
     with st.spinner("Comparing the judges with people …"):
-        return make_view_of_finished_answers(desk, user)
+        return make_view_of_answers_user_may_see(desk, user)
 
 
 def _show_note_and_tell_if_answers_hidden(results: ResultsView) -> bool:

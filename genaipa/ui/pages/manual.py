@@ -42,7 +42,7 @@ LAST = "by hand said"
 
 
 @dataclass(frozen=True)
-class Chat:
+class UnfinishedChat:
     """One chat that waits for replies: how many are in, and the messages whose replies are missing."""
 
     sheet: ChatSheet
@@ -80,8 +80,8 @@ def show_page(desk: Desk, user: User) -> None:
     name = run_column.selectbox("Run", list(waiting), key="by hand run")
     folder = waiting[name]
     try:
-        manual = open_run_by_hand(desk.workspace, folder)
-        forms = _list_reply_forms(manual)
+        manual = open_manual_run_cached(desk.workspace, folder)
+        forms = _map_systems_to_reply_form_functions(manual)
         chats = [chat for chat in _list_unfinished_chats(manual) if chat.sheet.system not in forms]
     except GenaipaError as error:
         show_notice("by hand error", str(error), "bad")
@@ -115,7 +115,7 @@ def _list_waiting_runs_and_problems(desk: Desk) -> tuple[dict[str, RunFolder], l
     return waiting, unusable
 
 
-def _list_reply_forms(manual: ManualRun) -> dict[str, str]:
+def _map_systems_to_reply_form_functions(manual: ManualRun) -> dict[str, str]:
     """List the systems with replies missing whose provider has a form of its own: name → function that shows it."""
     incomplete = manual.tally.incomplete_systems()
     return {
@@ -127,28 +127,28 @@ def _list_reply_forms(manual: ManualRun) -> dict[str, str]:
     }
 
 
-def open_run_by_hand(workspace: Workspace, folder: RunFolder) -> ManualRun:
+def open_manual_run_cached(workspace: Workspace, folder: RunFolder) -> ManualRun:
     """Open the by-hand side of a run; again when another process has kept a reply."""
     answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
     stamp = (folder.path, stat and (stat.st_size, stat.st_mtime_ns))
-    return cache_in_session("by hand open", stamp, lambda: _read_manual_run(workspace, folder))
+    return cache_in_session("by hand open", stamp, lambda: _open_manual_run_uncached(workspace, folder))
 
 
-def _read_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
+def _open_manual_run_uncached(workspace: Workspace, folder: RunFolder) -> ManualRun:
     return asyncio.run(open_manual_run(prepare_resumed_run(workspace, folder.name)))
 
 
-def _list_unfinished_chats(manual: ManualRun) -> list[Chat]:
+def _list_unfinished_chats(manual: ManualRun) -> list[UnfinishedChat]:
     chats = []
     for sheet in manual.chats_with_known_messages():
         missing = {key: call for key, call in sheet.calls.items() if not manual.tally.has_reply(key)}
         if missing:
-            chats.append(Chat(sheet, missing))
+            chats.append(UnfinishedChat(sheet, missing))
     return chats
 
 
-def _show_progress(manual: ManualRun, chat: Chat) -> None:
+def _show_progress(manual: ManualRun, chat: UnfinishedChat) -> None:
     systems = {ready.resolved.requested_name for ready in manual.systems}
     rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
     planned, missing = sum(row.planned for row in rows), sum(row.missing_count for row in rows)
@@ -159,7 +159,7 @@ def _show_progress(manual: ManualRun, chat: Chat) -> None:
     )
 
 
-def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat) -> None:
+def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: UnfinishedChat) -> None:
     """Show the messages to paste, and the box for the reply to the last of them."""
     sheet, (key, call), *later = chat.sheet, *chat.missing.items()
     introduction = [
@@ -192,13 +192,13 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
     show_texts(f"by hand turn {key}", [Text(call.messages[-1].content, title, tone="asked", copies=True, fold=FOLD)])
     box = f"by hand reply {key}"
 
-    def keep_reply() -> None:
+    def save_typed_reply_and_remember_outcome() -> None:
         # Before the page is made anew: by then it may show another question, whose reply came in elsewhere.
         st.session_state[LAST] = save_reply(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
 
     with st.form(f"by hand form {key}"):
         st.text_area("The whole reply, unchanged", height=220, key=box)
-        st.form_submit_button("Save and continue", type="primary", on_click=keep_reply)
+        st.form_submit_button("Save and continue", type="primary", on_click=save_typed_reply_and_remember_outcome)
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):
             rows = [ListRow((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]

@@ -13,11 +13,15 @@ import streamlit as st
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import load_conversation_up_to
+from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.scoring.assignment import is_score_requested
-from genaipa.ui.answer_view import annotation_texts, load_case_or_rerun_page, show_scores_recording_exposure
-from genaipa.ui.desk import describe_total_time, format_hours, format_time_cost, list_workloads
-from genaipa.ui.download import show_scores_download_button
+from genaipa.ui.answer_view import (
+    annotated_answer_texts_with_doubt,
+    load_case_or_rerun_page,
+    show_scores_recording_exposure,
+)
+from genaipa.ui.desk import describe_total_time_and_cost, format_hours_and_minutes, format_time_cost, list_workloads
+from genaipa.ui.download import offer_scores_download_recording_exposure
 from genaipa.ui.scoring_session import read_question_and_reply_beginning
 from genaipa.ui.widgets import (
     ANY,
@@ -26,10 +30,10 @@ from genaipa.ui.widgets import (
     ListRow,
     Text,
     cache_in_session,
-    describe_error_for_desk,
     format_duration,
-    format_time,
-    number_columns,
+    format_utc_minute,
+    log_error_and_describe_for_desk,
+    number_column_heads,
     show_heading,
     show_long_table,
     show_notice,
@@ -95,8 +99,8 @@ def show_page(desk: Desk, user: User) -> None:
         )
         return
     _show_analysts(desk, runs)
-    show_scores_download_button(desk, user)
-    _show_answers(desk, Visibility.from_desk(desk, user), runs)
+    offer_scores_download_recording_exposure(desk, user)
+    _show_answers_recording_exposure(desk, Visibility.from_desk(desk, user), runs)
 
 
 # -- progress --
@@ -110,7 +114,7 @@ def _show_scoring_counts(desk: Desk, user: User) -> None:
         (desk.current.event_count, desk.pool.generation),
         lambda: desk.queue.visible_disputes(user.name, gives_scores=False),
     )
-    settled = sum(1 for dispute in disputes if dispute.settlement)
+    settled = sum(1 for dispute in disputes if dispute.adjudication_or_mean_acceptance)
     counts = {
         "Answers": progress.answers,
         "Scores wanted": progress.wanted,
@@ -135,7 +139,7 @@ def _show_and_return_runs(desk: Desk) -> dict[str, RunFolder]:
     folders = selection.select_run_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     if folders:
         show_heading("Runs")
-        heads = ["run", "state", "systems", "documents", *number_columns("answered", "planned", "failed")]
+        heads = ["run", "state", "systems", "documents", *number_column_heads("answered", "planned", "failed")]
         show_long_table("overview runs", "Runs", heads, folders[::-1], _run_row)
     return {folder.name: folder for folder in folders}
 
@@ -145,7 +149,7 @@ def _run_row(folder: RunFolder) -> ListRow:
         manifest = folder.manifest()
         tally, _ = _read_tally_and_offsets(folder)
     except GenaipaError as error:
-        return ListRow((folder.name, ListCell(describe_error_for_desk(error), tone="bad"), "", "", "", "", ""))
+        return ListRow((folder.name, ListCell(log_error_and_describe_for_desk(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
     state = folder.status(manifest, answers_missing=totals.answer_count < totals.planned)
     share = totals.answer_count / totals.planned if totals.planned else 1.0
@@ -170,22 +174,22 @@ def _show_analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
     if not works:
         return
     show_heading("Analysts")
-    costs = number_columns("cost so far", "cost to come") if desk.people.rate is not None else ()
-    times = number_columns("scored", "median time per answer", "time so far", "answers left", "time left")
-    heads = ["analyst", *times, *costs, *number_columns("last seen (UTC)")]
+    costs = number_column_heads("cost so far", "cost to come") if desk.people.rate is not None else ()
+    times = number_column_heads("scored", "median time per answer", "time so far", "answers left", "time left")
+    heads = ["analyst", *times, *costs, *number_column_heads("last seen (UTC)")]
     show_long_table("overview analysts", "Analysts", heads, works, lambda work: _analyst_row(desk, work))
-    st.caption(f"{describe_total_time(desk, works)} {_describe_run_costs(runs)}")
+    st.caption(f"{describe_total_time_and_cost(desk, works)} {_describe_run_costs(runs)}")
 
 
 def _analyst_row(desk: Desk, work: Workload) -> ListRow:
     latest = max((event.time for event in desk.current.scores_of_analyst(work.analyst)), default="-")
-    left_cells = (f"{work.answers_left:,}", format_hours(work.seconds_left))
+    left_cells = (f"{work.answers_left:,}", format_hours_and_minutes(work.seconds_left))
     rate = desk.people.rate
     costs = (
         () if rate is None else (format_time_cost(work.seconds_spent, rate), format_time_cost(work.seconds_left, rate))
     )
-    times = (format_duration(work.median_seconds), format_hours(work.seconds_spent), *left_cells)
-    return ListRow((work.analyst, f"{work.scored:,}", *times, *costs, format_time(latest)))
+    times = (format_duration(work.median_seconds), format_hours_and_minutes(work.seconds_spent), *left_cells)
+    return ListRow((work.analyst, f"{work.scored:,}", *times, *costs, format_utc_minute(latest)))
 
 
 def _describe_run_costs(runs: dict[str, RunFolder]) -> str:
@@ -204,21 +208,21 @@ def _describe_run_costs(runs: dict[str, RunFolder]) -> str:
 # -- the answers --
 
 
-def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> None:
+def _show_answers_recording_exposure(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> None:
     show_heading("Answers")
     if not desk.pool.answers:
         show_notice("overview no answers", "There are no answers yet.")
         return
-    answers = _choose_answers_in_boxes(desk, visible, list(runs))
+    answers = _choose_visible_answers_in_boxes(desk, visible, list(runs))
     if not answers:
         show_notice("overview no match", "No answer matches. Choose another run, document or question.")
         return
     state = st.session_state
 
-    def set_chosen_answer(digest: str) -> None:
+    def remember_chosen_answer_in_session(digest: str) -> None:
         state[ANSWER] = digest
 
-    def record_page_exposures(page: Sequence[PooledAnswer]) -> None:
+    def record_systems_of_page_as_seen(page: Sequence[PooledAnswer]) -> None:
         shown_of = [answer.digest for answer in page if visible.can_see_system(answer.digest)]
         desk.queue.record_exposures(visible.user.name, shown_of, system=True)
 
@@ -229,29 +233,29 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
         answers,
         lambda answer: _answer_row(desk, visible, answer),
         chosen=state.get(ANSWER, ""),
-        choose=set_chosen_answer,
-        before_page=record_page_exposures,
+        choose=remember_chosen_answer_in_session,
+        before_page=record_systems_of_page_as_seen,
     )
     answer = desk.pool.answers.get(state.get(ANSWER, ""))
     if answer is None:
         st.caption("Choose an answer to read it with its question.")
         return
     try:
-        _show_answer(desk, visible, answer, runs)
+        _show_answer_recording_exposure(desk, visible, answer, runs)
     except GenaipaError as error:
-        show_notice("overview trouble", describe_error_for_desk(error), "bad")
+        show_notice("overview trouble", log_error_and_describe_for_desk(error), "bad")
 
 
 @lru_cache(maxsize=1)
-def _sort_answers(pool: Pool, _arrived: int, _generation: int) -> list[PooledAnswer]:
+def _sort_answers_independently_of_runs(pool: Pool, _arrived: int, _generation: int) -> list[PooledAnswer]:
     """Sort a pool's answers, not in the order of the runs, which would tell whose an answer is."""
     return sorted(pool.answers.values(), key=lambda a: (a.document, a.question, a.wording, a.digest))
 
 
-def _choose_answers_in_boxes(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
+def _choose_visible_answers_in_boxes(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
     """Return the answers of the run, document and question chosen in the boxes."""
     pool = desk.pool
-    order = _sort_answers(pool, len(pool.arrivals), pool.generation)
+    order = _sort_answers_independently_of_runs(pool, len(pool.arrivals), pool.generation)
     boxes = st.columns(3)
     run = boxes[0].selectbox("Run", [ANY, *reversed(runs)], key="overview run")
     document = boxes[1].selectbox("Document", [ANY, *sorted({a.document for a in order})], key="overview document")
@@ -300,11 +304,13 @@ def _join_names(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: dict[str, RunFolder]) -> None:
+def _show_answer_recording_exposure(
+    desk: Desk, visible: Visibility, answer: PooledAnswer, runs: dict[str, RunFolder]
+) -> None:
     case = load_case_or_rerun_page(desk, answer.digest)
     show_heading("The answer with its question")
     if visible.can_see_system(answer.digest):
-        _show_conversation(desk, visible, answer, case, runs)
+        _show_conversation_recording_exposure(desk, visible, answer, case, runs)
     else:
         show_notice(
             "overview blind",
@@ -313,7 +319,7 @@ def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: di
             "system's names are masked.",
         )
         _show_question_and_reply(case.asked, case.mask_names_in_reply())
-    if annotated := annotation_texts(case):
+    if annotated := annotated_answer_texts_with_doubt(case):
         show_texts("overview annotated", annotated)
     if visible.can_see_scores(answer.digest):
         show_scores_recording_exposure(desk, visible.user, answer, key="overview scores")
@@ -323,7 +329,7 @@ def _show_question_and_reply(question: str, reply: str) -> None:
     show_texts("overview reply", [Text(question, "Asked", tone="asked"), Text(reply, "Answer", fold=FOLD)])
 
 
-def _show_conversation(
+def _show_conversation_recording_exposure(
     desk: Desk, visible: Visibility, answer: PooledAnswer, case: Case, runs: dict[str, RunFolder]
 ) -> None:
     places = {f"{where.run}: {where.key}": where for where in answer.occurrences if where.run in runs}
@@ -333,7 +339,7 @@ def _show_conversation(
         where = next(iter(places.values()))
     folder = runs[where.run]
     record = _read_record(folder, where)
-    messages = load_conversation_up_to(folder, record, _read_tally_and_offsets(folder)[1])
+    messages = load_conversation_through_reply(folder, record, _read_tally_and_offsets(folder)[1])
     show_table("overview facts", "About this answer", ["", ""], _list_answer_facts(where, record))
     before, digests = _list_earlier_messages_and_digests(visible, messages[:-2])
     desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
@@ -352,7 +358,7 @@ def _read_record(folder: RunFolder, occurrence: Occurrence) -> Record:
 
 def _list_answer_facts(occurrence: Occurrence, record: Record) -> list[ListRow]:
     usage = record.usage
-    begun = f"{format_time(record.started)} UTC, " if record.started else ""
+    begun = f"{format_utc_minute(record.started)} UTC, " if record.started else ""
     facts = {
         "run": occurrence.run,
         "key": occurrence.key,

@@ -2,7 +2,7 @@
 
 This page says whose an answer is and how it was scored. So answers that its user can still be asked to score are in
 none of its numbers, and showing others is recorded as exposure, as on every page
-(see `Queue.record_exposures`).
+(see `ScoringQueue.record_exposures`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import (
-    annotation_texts,
+    annotated_answer_texts_with_doubt,
     load_case_or_rerun_page,
     question_text,
     show_scores_recording_exposure,
 )
-from genaipa.ui.charts import select_readable_chapters, show_chapter
+from genaipa.ui.charts import drop_judges_chapter_unless_adjudicator, show_chapter
 from genaipa.ui.results import (
     ResultsCache,
     ResultsChoice,
@@ -43,8 +43,8 @@ from genaipa.ui.widgets import (
     ListCell,
     ListRow,
     Text,
-    make_note,
-    number_columns,
+    make_note_folded_to_first_sentence,
+    number_column_heads,
     show_heading,
     show_long_table,
     show_notice,
@@ -84,16 +84,16 @@ def show_page(desk: Desk, user: User) -> None:
         return
     choice = _choose_filters(snapshot)
     ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
-    results = make_view(snapshot, choice, snapshot.flag_hidden_answers_in_bytes(ahead))
+    results = make_view(snapshot, choice, snapshot.make_hidden_byte_per_distinct_answer(ahead))
     _show_hidden_answers_note_and_button(desk, user, results)
     if results.frame["counted"].any():
         _show_leaderboard(results)
         if user.adjudicates:
             _show_people_and_judge_estimates(results)
-        _show_heatmap_and_box_plots(desk, user, results)
+        _show_heatmap_answers_and_box_plots(desk, user, results)
     else:
         show_notice("results unscored", "No score counts in this selection: it has none, or all are excluded.")
-    _show_report(desk, user, results)
+    _show_chosen_report_chapter_on_demand(desk, user, results)
 
 
 def _load_snapshot_and_offer_update(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
@@ -101,7 +101,7 @@ def _load_snapshot_and_offer_update(desk: Desk, cache: ResultsCache) -> ResultsS
     # The boxes' values are there as long as one stays on the page.
     arrived = "results system" not in st.session_state
     with st.spinner("Reading the runs …"):
-        snapshot = cache.snapshot(desk, renew=arrived)
+        snapshot = cache.get_or_read_snapshot(desk, renew=arrived)
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were computed.", width="content")
@@ -166,14 +166,17 @@ def _show_leaderboard(results: ResultsView) -> None:
     experiments = [
         name for name in board.data.columns if name in set(results.question_metrics_table.data["experiment"])
     ]
-    sure = [f"{format_confidence(results.evidence_level.p)} interval for these documents", "for policies like these"]
+    sure = [
+        f"{format_confidence(results.evidence_level_of_leaderboard.p)} interval for these documents",
+        "for policies like these",
+    ]
     came = ["answered"] if "answered" in board.main_columns else []
     columns = [
         "system",
-        *number_columns(board.headings["m_all"]),
+        *number_column_heads(board.headings["m_all"]),
         *came,
         *sure,
-        *number_columns(*experiments, "answers"),
+        *number_column_heads(*experiments, "answers"),
         "scored by",
     ]
     rows = [
@@ -192,12 +195,12 @@ def _show_leaderboard(results: ResultsView) -> None:
         for row in board.data.to_dict("records")
     ]
     show_table("results systems", "Systems by M_all", columns, rows)
-    show_texts("results board note", [make_note("", board.note)])
+    show_texts("results board note", [make_note_folded_to_first_sentence("", board.note)])
 
 
 def _show_people_and_judge_estimates(results: ResultsView) -> None:
     """Show the study's lead what people and judge say together: M_all of each system and experiment."""
-    estimates, forecasts = results.people_and_judge_estimates
+    estimates, forecasts = results.people_and_judge_table_and_forecasts
     if not estimates:
         return
     show_heading("People and judge")
@@ -210,18 +213,19 @@ def _show_people_and_judge_estimates(results: ResultsView) -> None:
         worth = (written["n_eff"] or "-", written["hours"] or "-")
         rows.append(ListRow((row["system"], row["experiment"], row["scored"], *means, *worth, row["why"])))
     heads = [estimates.headings[name] for name in ("people", "mean", "n_eff", "hours", "why")]
-    columns = ["system", "experiment", "scored by", *number_columns(*heads[:-1]), heads[-1]]
+    columns = ["system", "experiment", "scored by", *number_column_heads(*heads[:-1]), heads[-1]]
     show_table(
         "results people and judge", "Averages of M_all from people and judge, for these documents", columns, rows
     )
     sentences = [*forecasts]
-    if results.outside_wave_count:
+    if results.number_of_answers_only_in_estimates:
         sentences.append(
-            f"Verdicts on {format_count(results.outside_wave_count, 'answer')} outside the random parts count only in "
+            f"Verdicts on {format_count(results.number_of_answers_only_in_estimates, 'answer')} outside the "
+            "random parts count only in "
             "these averages."
         )
-    notes = [make_note("", " ".join(sentences))] if sentences else []
-    show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])
+    notes = [make_note_folded_to_first_sentence("", " ".join(sentences))] if sentences else []
+    show_texts("results people and judge notes", [*notes, make_note_folded_to_first_sentence("", estimates.note)])
 
 
 def _interval_cell(board: Table, row: charts.Line, low_column: str, high_column: str) -> ListCell:
@@ -239,7 +243,7 @@ def _interval_cell(board: Table, row: charts.Line, low_column: str, high_column:
 
 
 @st.fragment
-def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) -> None:
+def _show_heatmap_answers_and_box_plots(desk: Desk, user: User, results: ResultsView) -> None:
     """Show the heat map of one experiment with the box plots beneath it; between them the answers behind a cell."""
     show_heading("By question and metric")
     experiments = [str(name) for name in results.question_metrics_table.data["experiment"].unique()]
@@ -250,10 +254,10 @@ def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) ->
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
     rows: RowKind = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(experiment), scores=True)
-    cell = heatmap.show_heatmap(results, experiment, rows)
+    cell = heatmap.show_heatmap_and_choose_cell(results, experiment, rows)
     line = heatmap.find_table_line(results, cell) if cell else None
     if cell is not None and line is not None:
-        _show_cell_answers(desk, user, results, cell, line)
+        _show_cell_answers_recording_exposure(desk, user, results, cell, line)
     elif cell is not None:
         st.caption(f"{cell.system} has no score for {cell.name} here.")
     charts.show_box_plots(results, experiment)
@@ -262,14 +266,14 @@ def _show_heatmap_and_box_plots(desk: Desk, user: User, results: ResultsView) ->
 # -- the answers behind a cell --
 
 
-def _show_cell_answers(
+def _show_cell_answers_recording_exposure(
     desk: Desk, user: User, results: ResultsView, cell: heatmap.HeatmapCell, line: charts.Line
 ) -> None:
     """Show the answers whose scores a cell is a mean of, and one of them to read."""
     show_heading("Behind the cell")
     value = line[cell.column]
     banded = f" ({heatmap.find_band(cell.column, value, results.bounds)})"
-    written = f"{heatmap.format_value(cell.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    written = f"{heatmap.format_heatmap_value(cell.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
     named = f"{cell.system}, {cell.experiment}: {heatmap.headings_by_heatmap_column(results)[cell.column]} {written}"
     meaning = results.row_meanings(cell.rows).get(cell.name, "")
     show_texts("results cell", [Text(meaning or cell.name, cell.name, named, "strong", arrives=str(cell))])
@@ -277,19 +281,20 @@ def _show_cell_answers(
     counted = sum(len(answer.counted_rows) for answer in answers)
     st.caption(
         f"{format_count(len(answers), 'answer')}, {format_count(counted, 'counted score')}. The number is a mean over "
-        f"{heatmap.name_counted_unit(cell.rows)}; each of them is a mean over answers, and each answer a mean over "
+        f"{heatmap.name_unit_documents_or_questions(cell.rows)}; each of them is a mean over answers, and "
+        "each answer a mean over "
         "scores."
     )
 
-    def record_page_exposures(on_page: Sequence[ScoredAnswer]) -> None:
+    def record_page_systems_and_scores_as_seen(on_page: Sequence[ScoredAnswer]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
         desk.queue.record_exposures(user.name, digests, system=True, scores=True)
 
-    def set_chosen_answer(digest: str) -> None:
+    def remember_chosen_cell_answer_in_session(digest: str) -> None:
         st.session_state[heatmap.ANSWER] = digest
 
     question = ["question"] if cell.rows == "category" else []
-    values = number_columns(
+    values = number_column_heads(
         *(heatmap.headings_by_heatmap_column(results)[column] for column in _cell_column_and_m_all(cell.column))
     )
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
@@ -300,12 +305,12 @@ def _show_cell_answers(
         answers,
         lambda answer: _answer_row(desk, answer, cell),
         chosen=st.session_state.get(heatmap.ANSWER, ""),
-        choose=set_chosen_answer,
-        before_page=record_page_exposures,
+        choose=remember_chosen_cell_answer_in_session,
+        before_page=record_page_systems_and_scores_as_seen,
     )
     digest = st.session_state.get(heatmap.ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
-        _show_answer(desk, user, digest, cell)
+        _show_answer_with_optional_comparison(desk, user, digest, cell)
     else:
         st.caption("Choose an answer to read it with its scores and notes.")
 
@@ -324,23 +329,24 @@ def _answer_row(desk: Desk, answer: ScoredAnswer, cell: heatmap.HeatmapCell) -> 
     cells += ["published score" if published else answer["status"]]
     for column in _cell_column_and_m_all(cell.column):
         values = [row[column] for row in answer.counted_rows]
-        cells += [heatmap.format_value(column, fmean(values)) if values else ""]
-    score_texts = [_describe_score(row, cell.column) for row in answer.score_rows]
+        cells += [heatmap.format_heatmap_value(column, fmean(values)) if values else ""]
+    score_texts = [_describe_scorer_and_value(row, cell.column) for row in answer.score_rows]
     cells += ["\n".join(score_texts) or ListCell("not scored", tone="quiet")]
     cells += [ListCell(f"left out: {answer['excluded']}" if answer["excluded"] else "", tone="quiet")]
     return ListRow(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
-def _describe_score(row: charts.Line, column: str) -> str:
+def _describe_scorer_and_value(row: charts.Line, column: str) -> str:
     origin = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
     return (
-        f"{row['analyst']}{origin} {heatmap.format_value(column, value) if column == 'm_all' else format_value(value)}"
+        f"{row['analyst']}{origin} "
+        f"{heatmap.format_heatmap_value(column, value) if column == 'm_all' else format_value(value)}"
     )
 
 
-def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell) -> None:
+def _show_answer_with_optional_comparison(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell) -> None:
     """Show one answer: the question, the reply, the annotated answer, and everyone's scores with their notes.
 
     Another system's answer to the same question about the same document can be put beside it.
@@ -349,13 +355,13 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
     if answer is None:
         return
     case = load_case_or_rerun_page(desk, digest)
-    other_answers = _find_other_systems_answers(desk, user, answer, cell)
+    other_answers = _map_labels_to_other_systems_answers(desk, user, answer, cell)
     picked = (
         st.selectbox("Compare with", [ALONE, *other_answers], key=f"results beside {digest}")
         if other_answers
         else ALONE
     )
-    question, annotated = question_text(case, digest), annotation_texts(case)
+    question, annotated = question_text(case, digest), annotated_answer_texts_with_doubt(case)
     reply = Text(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)
     if picked == ALONE:
         show_texts("results reply", [question, reply, *annotated])
@@ -373,7 +379,7 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
         show_scores_recording_exposure(desk, user, desk.pool.answers[read], key=f"results scores{key}")
 
 
-def _find_other_systems_answers(
+def _map_labels_to_other_systems_answers(
     desk: Desk, user: User, answer: PooledAnswer, cell: heatmap.HeatmapCell
 ) -> dict[str, str]:
     """Find other systems' answers to the question in this experiment: system, wording and repetition → digest.
@@ -403,7 +409,7 @@ def _read_answer_recording_exposure(desk: Desk, user: User, digest: str, title: 
 # -- the rest of the report --
 
 
-def _show_report(desk: Desk, user: User, results: ResultsView) -> None:
+def _show_chosen_report_chapter_on_demand(desk: Desk, user: User, results: ResultsView) -> None:
     show_heading("The rest of the report")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
@@ -411,7 +417,9 @@ def _show_report(desk: Desk, user: User, results: ResultsView) -> None:
         return
     desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(), scores=True)
     with st.spinner("Computing the report …"):
-        chapters = {chapter.title: chapter for chapter in select_readable_chapters(results.report.chapters, user)}
+        chapters = {
+            chapter.title: chapter for chapter in drop_judges_chapter_unless_adjudicator(results.report.chapters, user)
+        }
     if not chapters:
         return
     chapter = chapters[st.selectbox("Part", list(chapters), key="results chapter")]

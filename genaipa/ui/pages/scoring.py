@@ -16,16 +16,21 @@ from genaipa.ui.scoring_session import (
     OpenAnswer,
     ScoringSession,
     current_session,
-    describe_objection,
-    find_pinned_passage,
+    find_shared_pin_range_for_browser,
     list_recent_scores_and_notes,
     load_prepared_answer,
+    make_own_objection_data,
     open_answer,
     read_screen_contents,
-    save_or_remove_pin,
+    save_or_remove_passage_pin,
     save_or_withdraw_objection,
 )
-from genaipa.ui.widgets import describe_error_for_desk, load_component, run_page_safely, show_screen_reader_header
+from genaipa.ui.widgets import (
+    load_component,
+    log_error_and_describe_for_desk,
+    run_page_safely,
+    show_screen_reader_header,
+)
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -54,10 +59,10 @@ def show_page(desk: Desk, user: User) -> None:
     # A key would ask for the part below alone, which a server that was started anew does not know.
     st.fragment(run_every=_A_DAY)(lambda: None)()
     # What the pad tells runs this part of the page alone.
-    st.fragment(run_page_safely)(lambda: _show_answer(desk, user), desk)
+    st.fragment(run_page_safely)(lambda: _show_answer_to_score(desk, user), desk)
 
 
-def _show_answer(desk: Desk, user: User) -> None:
+def _show_answer_to_score(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
         _show_scoring_pad(desk, user, session.shown)
@@ -72,13 +77,16 @@ def _show_answer(desk: Desk, user: User) -> None:
             session.shown = None
             _show_nothing_left(desk, user, session)
             return
-        session.shown, session.next_shown = _make_screen_parts(desk, user, session, session.opened), None
+        session.shown, session.next_shown = (
+            _make_screen_parts_and_assign_slot(desk, user, session, session.opened),
+            None,
+        )
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
             raise
         _show_scoring_pad(
-            desk, user, session.shown | {"turn": session.shown["turn"] | _describe_outage(session, error)}
+            desk, user, session.shown | {"turn": session.shown["turn"] | _make_turn_data_for_outage(session, error)}
         )
     else:
         session.stays = True
@@ -86,12 +94,12 @@ def _show_answer(desk: Desk, user: User) -> None:
         _send_following_answer(desk, user, session)
 
 
-def _describe_outage(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
+def _make_turn_data_for_outage(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
     """Describe for the pad that the store can't be reached."""
     if session.opened is None:
-        trouble = f"Saved; the next answer can't be shown yet: {describe_error_for_desk(error)}"
+        trouble = f"Saved; the next answer can't be shown yet: {log_error_and_describe_for_desk(error)}"
     else:
-        trouble = session.opened.trouble or f"Not saved yet: {describe_error_for_desk(error)}"
+        trouble = session.opened.trouble or f"Not saved yet: {log_error_and_describe_for_desk(error)}"
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
@@ -99,7 +107,7 @@ def _show_scoring_pad(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) 
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [describe_metric(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.key_bindings}
+    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.key_by_action}
     load_component("pad")(key="pad", data=pad)
     _send_screen_parts_to_browser({name: part for name, part in parts.items() if name != "turn"})
     load_component("feed")(
@@ -121,11 +129,11 @@ def _send_following_answer(desk: Desk, user: User, session: ScoringSession) -> N
     if opened is None or parts is None:
         return
     if session.next_shown is None:
-        session.next_shown = _prepare_following_answer(desk, user, session, opened)
+        session.next_shown = _hold_and_prepare_following_answer(desk, user, session, opened)
     _send_screen_parts_to_browser({name: part for name, part in session.next_shown.items() if name not in parts})
 
 
-def _prepare_following_answer(
+def _hold_and_prepare_following_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left."""
@@ -133,13 +141,13 @@ def _prepare_following_answer(
     if opened.mode != "score" or session.comparison or desk.queue.is_calibration_score(opened.answer, user.name):
         return {}
     try:
-        digest = desk.queue.hold_following_answer(user.name, opened.answer)
+        digest = desk.queue.promise_following_answer(user.name, opened.answer)
         if digest is None:
             return {}
         following = open_answer(desk, user, digest)
         if earlier and earlier.answer == digest:
             following.id = earlier.id
-        parts = _make_screen_parts(desk, user, session, following, predecessor=opened)
+        parts = _make_screen_parts_and_assign_slot(desk, user, session, following, predecessor=opened)
     except GenaipaError:
         return {}  # it is said once its turn has come
     session.following = following
@@ -173,7 +181,7 @@ def _restore_comparison_with_reference(desk: Desk, user: User, session: ScoringS
     last = None if begun or desk.queue.has_begun_answer(user.name) else desk.queue.last_score_or_skip(user.name)
     if last is None or not last.calibration or last.answer not in desk.pool.answers:
         return None
-    reference = desk.queue.reference_score(last.answer, user.name)
+    reference = desk.queue.reference_score_after_own_score(last.answer, user.name)
     if reference is None:
         return None
     session.comparison = compare_with_reference(
@@ -182,30 +190,30 @@ def _restore_comparison_with_reference(desk: Desk, user: User, session: ScoringS
     return open_answer(desk, user, last.answer)
 
 
-def _make_screen_parts(
+def _make_screen_parts_and_assign_slot(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
     ready = load_prepared_answer(desk, user.name, opened.answer)
     needed = load_prepared_answer(desk, user.name, predecessor.answer).document["digest"] if predecessor else ""
-    pin = find_pinned_passage(desk, user, ready.case)
+    pin = find_shared_pin_range_for_browser(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
         "id": opened.id,
         "of": opened.answer,
         "mode": opened.mode,
         "analyst": user.name,
-        "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.blank_keys},
+        "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.blank_digits},
         "progress": list_progress_pieces(
             desk, user, opened.answer, correcting=opened.mode == "correction", later_scores=int(predecessor is not None)
         ),
         "can": {
             "back": predecessor is not None
-            or desk.queue.previous_answer(user.name, _answer_to_go_back_from(opened)) is not None,
+            or desk.queue.previously_scored_answer(user.name, _answer_to_go_back_from(opened)) is not None,
             "skip": True,
             "undo": predecessor is not None or desk.queue.last_score_or_skip(user.name) is not None,
         },
-        "objection": describe_objection(desk, user.name, ready.case, opened.objection),
+        "objection": make_own_objection_data(desk, user.name, ready.case, opened.objection),
         "pin": pin,
         "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
@@ -243,8 +251,8 @@ def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.given < progress.wanted:
         st.text("The remaining answers are on other analysts' screens, or assigned to others.")
     back, again = st.columns([1, 5], gap="small")
-    if progress.scored and back.button("Back to the last answer", shortcut=desk.people.key_bindings["back"]):
-        last = desk.queue.previous_answer(user.name, None)
+    if progress.scored and back.button("Back to the last answer", shortcut=desk.people.key_by_action["back"]):
+        last = desk.queue.previously_scored_answer(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
         session.opened = open_answer(desk, user, last)
         st.rerun()
@@ -267,7 +275,7 @@ def _save_draft_from_browser(desk: Desk, user: User) -> None:
 
 
 def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    if not desk.rubric.are_draft_keys(str(sent["typed"])):
+    if not desk.rubric.are_draft_digits(str(sent["typed"])):
         return
     try:
         opened.draft = _parse_sent_draft(desk, user, opened, sent)
@@ -277,7 +285,7 @@ def _save_valid_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str
         desk.store.save_draft(opened.draft)
         opened.trouble = ""
     except GenaipaError as error:
-        opened.trouble = f"Not saved yet: {describe_error_for_desk(error)}"
+        opened.trouble = f"Not saved yet: {log_error_and_describe_for_desk(error)}"
 
 
 def _parse_sent_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
@@ -318,7 +326,7 @@ def _handle_act(desk: Desk, user: User) -> None:
     try:
         _ACTS[sent["act"]](desk, user, session, opened, sent)
     except (GenaipaError, ValueError) as error:
-        opened.trouble = f"Not saved: {describe_error_for_desk(error)}"
+        opened.trouble = f"Not saved: {log_error_and_describe_for_desk(error)}"
 
 
 def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
@@ -336,7 +344,7 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
     score = desk.queue.save_score(
         user.name,
         opened.answer,
-        desk.rubric.parse_keys(draft.typed),
+        desk.rubric.parse_digits(draft.typed),
         note=draft.note.strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else draft.seconds,
@@ -346,7 +354,7 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
         ticks=draft.ticks or None,
         id=opened.id,
     )
-    reference = desk.queue.reference_score(opened.answer, user.name) if calibrating else None
+    reference = desk.queue.reference_score_after_own_score(opened.answer, user.name) if calibrating else None
     if reference is not None:
         desk.queue.record_exposures(user.name, [opened.answer], scores=True)
         session.comparison = compare_with_reference(score, reference, ready, desk.rubric)
@@ -354,7 +362,9 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
         _finish_answer(session, opened)
 
 
-def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _postpone_answer_or_keep_score(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
+) -> None:
     if opened.mode == "score":
         _save_draft_if_changed(desk, user, opened, sent)
         desk.queue.skip_answer(user.name, opened.answer)
@@ -390,14 +400,19 @@ def _open_previous_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
 ) -> None:
     _reopen_answer(
-        desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _answer_to_go_back_from(opened))
+        desk,
+        user,
+        session,
+        opened,
+        sent,
+        desk.queue.previously_scored_answer(user.name, _answer_to_go_back_from(opened)),
     )
 
 
 def _open_past_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
 ) -> None:
-    is_scored = any(score.answer == sent["to"] for score in desk.queue.history(user.name).scores)
+    is_scored = any(score.answer == sent["to"] for score in desk.queue.scoring_history(user.name).scores)
     _reopen_answer(desk, user, session, opened, sent, sent["to"] if is_scored else None)
 
 
@@ -421,9 +436,11 @@ def _save_or_withdraw_objection(
     )
 
 
-def _save_or_remove_pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_or_remove_passage_pin(
+    desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
+) -> None:
     _save_draft_if_changed(desk, user, opened, sent)
-    save_or_remove_pin(desk, user, load_prepared_answer(desk, user.name, opened.answer).case, sent["pin"])
+    save_or_remove_passage_pin(desk, user, load_prepared_answer(desk, user.name, opened.answer).case, sent["pin"])
 
 
 def _finish_comparison(
@@ -446,9 +463,14 @@ def _finish_answer(session: ScoringSession, opened: OpenAnswer) -> None:
 
 _MOVES = {
     "save": _save_score,
-    "skip": _skip_answer,
+    "skip": _postpone_answer_or_keep_score,
     "undo": _undo_last_action,
     "back": _open_previous_answer,
     "go": _open_past_answer,
 }
-_ACTS = {**_MOVES, "object": _save_or_withdraw_objection, "pin": _save_or_remove_pin, "compared": _finish_comparison}
+_ACTS = {
+    **_MOVES,
+    "object": _save_or_withdraw_objection,
+    "pin": _save_or_remove_passage_pin,
+    "compared": _finish_comparison,
+}

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.judging.name import Judge
-from genaipa.ui.desk import format_hours, list_workloads
-from genaipa.ui.download import show_scores_download_button
-from genaipa.ui.launch import explain_closed_results
+from genaipa.ui.desk import format_hours_and_minutes, list_workloads
+from genaipa.ui.download import offer_scores_download_recording_exposure
+from genaipa.ui.launch import explain_missing_results_packages
 from genaipa.ui.pages import adjudication
-from genaipa.ui.pages.agreement import FEW, measure_agreement_effects_and_left_out
+from genaipa.ui.pages.agreement import FEW, measure_agreement_and_dropped_count
 from genaipa.ui.widgets import PAGES_KEY, Text, show_notice, show_page_header, show_problems, show_texts
 from genaipa.words import format_count, join_names
 
@@ -59,12 +59,12 @@ def show_page(desk: Desk, user: User) -> None:
             "study none", "There is no answer yet. Begin with: genaipa run --system extractive --policy brindlecart"
         )
         return
-    for finding in (_report_progress(desk), _report_disagreement(desk), _report_disputes(desk, user)):
+    for finding in (_report_progress(desk), _report_pair_that_disagrees_most(desk), _report_disputes(desk, user)):
         _show_finding(finding)
-    results = _open_results_for_lead(desk, user)
-    for finding in (_report_judges(desk, results), _report_precision(desk, results)):
+    results = _compute_results_user_may_see(desk, user)
+    for finding in (_report_judges(desk, results), _report_precision_and_answers_needed(desk, results)):
         _show_finding(finding)
-    show_scores_download_button(desk, user)
+    offer_scores_download_recording_exposure(desk, user)
 
 
 def _show_finding(finding: StudyFinding) -> None:
@@ -80,11 +80,12 @@ def _report_progress(desk: Desk) -> StudyFinding:
         return StudyFinding(question, "No scores are needed.", "overview")
     share, scores_left = progress.given / progress.wanted, progress.wanted - progress.given
     works = [work for work in list_workloads(desk) if work.analyst not in desk.people.reference]
-    due = _describe_due_date(desk, scores_left)
+    due = _describe_due_date_and_daily_pace(desk, scores_left)
     sentence = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){due}."
     if scores_left > 0 and (ahead := sum(work.seconds_left or 0 for work in works)):
         sentence += (
-            f" About {format_hours(ahead)} of analysts' time is left{_describe_forecast_of_end(desk, scores_left)}."
+            f" About {format_hours_and_minutes(ahead)} of analysts' time is "
+            f"left{_forecast_end_or_say_too_few_scores(desk, scores_left)}."
         )
     shares = [
         f"{work.analyst}: {work.scored:,} of {work.scored + work.answers_left:,} ({_share_of_scores_done(work):.0%})."
@@ -98,7 +99,7 @@ def _share_of_scores_done(work: Workload) -> float:
     return work.scored / (work.scored + work.answers_left) if work.scored + work.answers_left else 1.0
 
 
-def _describe_due_date(desk: Desk, scores_left: int) -> str:
+def _describe_due_date_and_daily_pace(desk: Desk, scores_left: int) -> str:
     """Return the day on which all is to be scored, and what is wanted of each day until then."""
     day = desk.people.plan.last_day
     if day is None:
@@ -115,7 +116,7 @@ def _format_day(day: date) -> str:
     return f"{day:%A}, {day.day} {day:%B %Y}"
 
 
-def _describe_forecast_of_end(desk: Desk, scores_left: int) -> str:
+def _forecast_end_or_say_too_few_scores(desk: Desk, scores_left: int) -> str:
     """Forecast the day on which the rest is done if as many are scored a day as lately."""
     current_time = datetime.now(UTC)
     times = [
@@ -137,11 +138,11 @@ def _describe_forecast_of_end(desk: Desk, scores_left: int) -> str:
     return f"; at the pace of the last {_LATELY.days} days everything will be scored by {_format_day(done)}{late}"
 
 
-def _report_disagreement(desk: Desk) -> StudyFinding:
+def _report_pair_that_disagrees_most(desk: Desk) -> StudyFinding:
     question = "Who disagrees?"
     # How far analysts are from the reference is another question, which Agreement answers.
     apart = desk.people.reference
-    agreement = measure_agreement_effects_and_left_out(desk, excluded_analysts=apart)[0]
+    agreement = measure_agreement_and_dropped_count(desk, excluded_analysts=apart)[0]
     if not agreement.answers:
         reference_note = f" beside {join_names(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
         return StudyFinding(question, f"No answer has been scored by two analysts{reference_note} yet.")
@@ -163,7 +164,9 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
 def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     disputes = adjudication.list_disputes(desk, user).values()
     waiting = [dispute for dispute in disputes if desk.queue.analysts_yet_to_rescore(dispute.answer)]
-    open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
+    open_ = [
+        dispute for dispute in disputes if dispute.adjudication_or_mean_acceptance is None and dispute not in waiting
+    ]
     furthest = max((dispute.largest_difference for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest_difference == furthest)
     if not open_:
@@ -178,14 +181,14 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     return StudyFinding("What to discuss?", sentence, "adjudicate")
 
 
-def _open_results_for_lead(desk: Desk, user: User) -> ResultsView | None:
+def _compute_results_user_may_see(desk: Desk, user: User) -> ResultsView | None:
     """Open the report's numbers on the answers that this user is not asked to score any more."""
-    if explain_closed_results() or not desk.current.all_scores():
+    if explain_missing_results_packages() or not desk.current.all_scores():
         return None
     with st.spinner("Computing the report's numbers …"):
-        from genaipa.ui.results import make_view_of_finished_answers
+        from genaipa.ui.results import make_view_of_answers_user_may_see
 
-        return make_view_of_finished_answers(desk, user)
+        return make_view_of_answers_user_may_see(desk, user)
 
 
 def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
@@ -195,7 +198,7 @@ def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
     if results is None or not results.judges_chapter.tables:
         return StudyFinding(
             question,
-            explain_closed_results() or "The judge has not scored any answer that people have scored.",
+            explain_missing_results_packages() or "The judge has not scored any answer that people have scored.",
             "judges",
         )
     # The first sentence of each: the others are on the page that this leads to.
@@ -204,7 +207,7 @@ def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
     return StudyFinding(question, "\n".join(lines), "judges")
 
 
-def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
+def _report_precision_and_answers_needed(desk: Desk, results: ResultsView | None) -> StudyFinding:
     """Say how sure the least sure average is, and how many more answers would make it as sure as wanted.
 
     From people alone: an interval is narrower by the root of the number of answers. The system is not named, since
@@ -212,7 +215,9 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
     """
     question = "When may we stop?"
     if results is None:
-        return StudyFinding(question, explain_closed_results() or "Nobody has scored yet, so there is no interval.")
+        return StudyFinding(
+            question, explain_missing_results_packages() or "Nobody has scored yet, so there is no interval."
+        )
     halves = []
     for row in results.people_leaderboard.data.to_dict("records") if results.people_leaderboard else ():
         half = (row["high"] - row["low"]) / 2

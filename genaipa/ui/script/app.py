@@ -12,10 +12,10 @@ from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
 from genaipa.kinds import load_kinds
 from genaipa.plugins import load_entry_points_of_type
-from genaipa.runs.selection import list_run_folders
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
-from genaipa.ui.launch import explain_closed_results, open_desk_and_login_once
-from genaipa.ui.settings import read_settings
+from genaipa.ui.launch import explain_missing_results_packages, open_desk_and_login_once
+from genaipa.ui.settings import read_settings_from_environment
 from genaipa.ui.signin import identify_user
 from genaipa.ui.widgets import PAGES_KEY, cache_in_session, run_page_safely
 
@@ -46,8 +46,10 @@ _LED = "led to the study"
 """Key in the session's state: a lead has come to a page, theirs where it would have been the analysts'."""
 
 
-def _show_page(path: str, draw: Draw, desk: Desk, user: User) -> None:
-    closed = explain_closed_results() if path in _RESULTS or path not in {**PAGES, **_load_package_pages()} else ""
+def _draw_page_or_missing_package_note(path: str, draw: Draw, desk: Desk, user: User) -> None:
+    closed = (
+        explain_missing_results_packages() if path in _RESULTS or path not in {**PAGES, **_load_package_pages()} else ""
+    )
     if closed:
         st.text(closed)
     else:
@@ -89,18 +91,20 @@ def _list_pages_in_order() -> dict[str, tuple[str, str]]:
     return pages | {path: page for path, page in package_pages.items() if path not in pages}
 
 
-def _list_task_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
+def _map_paths_to_pages_of_run_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
     """Return path → title and function of the pages of the kinds of tasks that were run in the workspace."""
-    folders = list_run_folders(desk.workspace)
+    folders = list_run_folders_oldest_first(desk.workspace)
 
-    def list_kinds_of_runs() -> set[str]:
+    def collect_task_kinds_of_workspace_runs() -> set[str]:
         names = set()
         for folder in folders:
             with contextlib.suppress(GenaipaError):
                 names.add(folder.manifest().spec.kind)
         return names
 
-    names = cache_in_session("kinds here", tuple(folder.name for folder in folders), list_kinds_of_runs)
+    names = cache_in_session(
+        "kinds here", tuple(folder.name for folder in folders), collect_task_kinds_of_workspace_runs
+    )
     run = [kind for name, kind in load_kinds().items() if kind.page and name in names]
     return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
 
@@ -110,17 +114,19 @@ def _make_lazy_page_function(module_name: str) -> Draw:
 
 
 def _run_desk() -> None:
-    desk, login = open_desk_and_login_once(read_settings())
+    desk, login = open_desk_and_login_once(read_settings_from_environment())
     user = identify_user(desk, login)
 
     def make_safe_page_function(path: str, draw: Draw) -> Callable[[], None]:
-        return lambda: run_page_safely(lambda: _show_page(path, draw, desk, user), desk) if user else None
+        return lambda: (
+            run_page_safely(lambda: _draw_page_or_missing_package_note(path, draw, desk, user), desk) if user else None
+        )
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
     ours = {path: (title, _make_lazy_page_function(module)) for path, (title, module) in _list_pages_in_order().items()}
-    all_pages = ours | {path: page for path, page in _list_task_kind_pages(desk).items() if path not in ours}
+    all_pages = ours | {path: page for path, page in _map_paths_to_pages_of_run_kinds(desk).items() if path not in ours}
     pages = {
         path: st.Page(make_safe_page_function(path, draw), title=title, url_path=path)
         for path, (title, draw) in sorted(all_pages.items(), key=lambda page: leads and page[0] != "study")

@@ -135,9 +135,9 @@ class AnswerIndex:
         with _pause_garbage_collection():
             self.problems = describe_study_problems(self.workspace, (source.manifest.slice for source in self.sources))
             self._stamps = [source.folder.answers_file_stamp() for source in self.sources]
-            self._sort_rows(self._read_answers())
+            self._set_sorted_rows_and_filter_options(self._read_answers())
             self._read_scores()
-            self._index_rows_by_filter()
+            self._index_rows_and_sort_systems()
             self.movements = ColumnComparer(self)
 
     def _read_answers(self) -> dict[Key, dict[str, ViewCell]]:
@@ -168,10 +168,10 @@ class AnswerIndex:
                 cells[number, intern(head.system)] = ViewCell(number, line_number, intern(head.status), head.digest)
         if damaged:
             self.problems.append(f"Lines that can't be read: {damaged:,}. To see which: genaipa validate --data")
-        names = self._name_columns(answers)
+        names = self._name_columns_and_map_to_systems(answers)
         return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in answers.items()}
 
-    def _name_columns(self, answers: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
+    def _name_columns_and_map_to_systems(self, answers: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
         """Name each asker's column: runs of a system share one, unless two of them asked the same."""
         askers = [(number, name) for number, source in enumerate(self.sources) for name in source.manifest.spec.systems]
         several = {name for name, count in Counter(name for _, name in askers).items() if count > 1}
@@ -199,7 +199,7 @@ class AnswerIndex:
                 names |= dict.fromkeys(column, name)
         return names
 
-    def _sort_rows(self, answers: dict[Key, dict[str, ViewCell]]) -> None:
+    def _set_sorted_rows_and_filter_options(self, answers: dict[Key, dict[str, ViewCell]]) -> None:
         """Put the rows in the order of documents and of their question sets."""
         question_texts: dict[str, str] = {}
         documents = list(dict.fromkeys(name for inputs in self.inputs for name in inputs.manifest.documents))
@@ -260,7 +260,7 @@ class AnswerIndex:
             band="" if overall is None else classify_band(overall, self.rubric.bands.m_all_bounds).lower(),
         )
 
-    def _index_rows_by_filter(self) -> None:
+    def _index_rows_and_sort_systems(self) -> None:
         """Note at which places of the rows each thing is that can be filtered by."""
         kinds = {name: facts.kind for inputs in self.inputs for name, facts in inputs.manifest.documents.items()}
         of_rows: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
@@ -314,9 +314,9 @@ class AnswerIndex:
         if not narrowed:
             return list(range(len(self.rows)))
         row_numbers = sorted(set.intersection(*narrowed))
-        return self._select_rows_with_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
+        return self._keep_rows_with_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
 
-    def _select_rows_with_distant_scores(self, row_numbers: list[int], choice: ViewChoice) -> list[int]:
+    def _keep_rows_with_distant_scores(self, row_numbers: list[int], choice: ViewChoice) -> list[int]:
         """Select the rows in which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
         scored = [row_number for name in names for row_number in self._of_cells.get((name, "scored"), ())]

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.reports.moved import AnswerScores, MovedAnswer, MovedAnswerRanking, rank_moved_answers, read_answer_facts
+from genaipa.reports.moved import (
+    AnswerPairsByMovement,
+    AnswerScores,
+    ComparedAnswerPair,
+    find_answer_side_and_citations,
+    rank_moved_answers,
+)
 from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.reports.moved import AnswerFacts
+    from genaipa.reports.moved import AnswerSideAndCitations
     from genaipa.ui.view.index import AnswerIndex, ViewCell
 
 MOST = 2000
@@ -22,9 +28,9 @@ class ColumnComparer:
 
     def __init__(self, index: AnswerIndex) -> None:
         self.index = index
-        self._facts: dict[tuple[int, int], tuple[str, AnswerFacts] | None] = {}
+        self._facts: dict[tuple[int, int], tuple[str, AnswerSideAndCitations] | None] = {}
 
-    def compare_columns(self, row_numbers: Iterable[int], column_names: tuple[str, str]) -> MovedAnswerRanking:
+    def compare_columns(self, row_numbers: Iterable[int], column_names: tuple[str, str]) -> AnswerPairsByMovement:
         """Return the movement from the first column to the second in these rows, as far as both answered."""
         short = shorten_system_names(column_names)
         labels = short[column_names[0]], short[column_names[1]]
@@ -38,10 +44,10 @@ class ColumnComparer:
             ]
             first, second = facts if len(facts) == len(column_names) else (None, None)
             if first is not None and second is not None:
-                pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], labels, row_number))
+                pairs.append(ComparedAnswerPair(key[1], first[0], key[0], first[1], second[1], labels, row_number))
         return rank_moved_answers(pairs, labels)
 
-    def _read_question_and_facts(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
+    def _read_question_and_facts(self, cell: ViewCell) -> tuple[str, AnswerSideAndCitations] | None:
         """Read what an answer was asked, and the facts about it; None if it can't be read."""
         scores = self.index.get_scores(cell)
         location = cell.run, cell.place
@@ -49,7 +55,10 @@ class ColumnComparer:
             record, inputs = self.index.read_record(cell), self.index.inputs[cell.run]
             answer_scores = AnswerScores(scores.people, scores.judges)
             self._facts[location] = (
-                (inputs.question_in_wording_of_set(record), read_answer_facts(record, inputs, answer_scores))
+                (
+                    inputs.question_in_wording_of_set(record),
+                    find_answer_side_and_citations(record, inputs, answer_scores),
+                )
                 if record
                 else None
             )

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from genaipa.errors import shell_command
 from genaipa.files.html import replace_control_characters
-from genaipa.files.text import split_url
+from genaipa.files.text import split_url_or_empty
 from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from genaipa.reports.moved import MovedAnswerRanking
+    from genaipa.reports.moved import AnswerPairsByMovement
     from genaipa.ui.view.index import AnswerIndex, Key, ViewCell
 
 
@@ -86,7 +86,7 @@ class ViewPages:
         self._template = templates.get_template("view.html.jinja")
         self._files = {name: (_HERE / f"view.{name}").read_text(encoding="utf-8") for name in _TYPES}
 
-    def serve(self) -> None:
+    def serve_until_stopped(self) -> None:
         """Serve until Ctrl-C or SIGTERM."""
         import uvicorn
 
@@ -120,7 +120,7 @@ class ViewPages:
 
     def page_data(self, query: QueryParams) -> dict[str, Any]:
         """Everything that the page shows."""
-        index, choice = self.index, read_choice(self.index, query)
+        index, choice = self.index, read_choice_from_query(self.index, query)
         row_numbers = index.select_row_numbers(choice)
         pages = max(1, -(-len(row_numbers) // _ROWS))
         # The first page for what is no number.
@@ -128,7 +128,7 @@ class ViewPages:
         number = min(max(1, int(page)) if re.fullmatch(r"[0-9]{1,9}", page) else 1, pages)
         systems = choice.systems or tuple(index.systems[:_BESIDE])
         plain = bool(query.get("plain"))
-        movement = self._compare_columns(row_numbers, systems)
+        movement = self._compare_two_columns_if_few_rows(row_numbers, systems)
         by_movement = movement is not None and query.get("order") != _AS_ASKED
         if movement is not None and by_movement:
             ranked = [pair.position for pair in movement.pairs]
@@ -164,7 +164,9 @@ class ViewPages:
             ),
         }
 
-    def _compare_columns(self, row_numbers: list[int], systems: tuple[str, ...]) -> MovedAnswerRanking | None:
+    def _compare_two_columns_if_few_rows(
+        self, row_numbers: list[int], systems: tuple[str, ...]
+    ) -> AnswerPairsByMovement | None:
         """Compare two columns in these rows; None for any other number of columns, or without a pair of answers."""
         if len(systems) != _PAIR or not 0 < len(row_numbers) <= MOST:
             return None
@@ -172,7 +174,7 @@ class ViewPages:
         return movement if movement.pairs else None
 
     def _list_moved_pairs(
-        self, movement: MovedAnswerRanking, row_numbers: list[int], query_items: list[tuple[str, str]]
+        self, movement: AnswerPairsByMovement, row_numbers: list[int], query_items: list[tuple[str, str]]
     ) -> list[dict[str, Any]]:
         """List the pairs that moved most, each with the link to its answers."""
         places = {row_number: number for number, row_number in enumerate(row_numbers)}
@@ -188,21 +190,21 @@ class ViewPages:
     def _row_data(
         self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool
     ) -> dict[str, Any]:
-        systems = self._select_columns(answers, chosen)
+        systems = self._select_answered_or_first_columns(answers, chosen)
         cells = [answers.get(name) for name in systems]
         records = [self.index.read_record(cell) if cell else None for cell in cells]
         replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
-        pieces = [[(text, "")] for text in replies] if plain else mark_differences(replies)
+        pieces = [[(text, "")] for text in replies] if plain else mark_words_that_no_other_text_has(replies)
         first = next(((record, cell) for record, cell in zip(records, cells, strict=True) if record and cell), None)
         question_text, annotated, silent = "", None, ""
         if first is not None:
             inputs = self.index.inputs[first[1].run]
             question_text = inputs.question_in_wording_of_set(first[0])
-            annotated, _ = inputs.annotated_answer_and_part_set(first[0].document, first[0].question)
+            annotated, _ = inputs.annotated_answer_and_part_set_name(first[0].document, first[0].question)
             silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
         return {
             "question": key[1],
-            "about": " \u00b7 ".join(_list_row_facts(key)),
+            "about": " \u00b7 ".join(_iterate_coordinates_without_defaults(key)),
             "asked": question_text or self.index.questions[key[1]],
             "annotated": annotated,
             "silent": silent,
@@ -224,7 +226,9 @@ class ViewPages:
             ],
         }
 
-    def _select_columns(self, answers: dict[str, ViewCell], chosen: tuple[str, ...]) -> tuple[str, ...]:
+    def _select_answered_or_first_columns(
+        self, answers: dict[str, ViewCell], chosen: tuple[str, ...]
+    ) -> tuple[str, ...]:
         """Return the columns of a row: those with an answer, and the first of each system that has none."""
         system_of = self.index.system_of
         answered = {system_of[name] for name in chosen if name in answers}
@@ -236,23 +240,23 @@ class ViewPages:
         )
 
 
-def read_choice(index: AnswerIndex, query: QueryParams) -> ViewChoice:
+def read_choice_from_query(index: AnswerIndex, query: QueryParams) -> ViewChoice:
     """Read the choice that an address makes; what it names and is not there chooses nothing."""
 
-    def read_option(name: str, options: Any) -> str:
+    def get_query_value_if_listed(name: str, options: Any) -> str:
         return value if (value := query.get(name, "")) in options else ""
 
     return ViewChoice(
         systems=tuple(name for name in index.systems if name in query.getlist("system")),
-        document=read_option("document", index.documents),
-        question=read_option("question", index.questions),
-        experiment=read_option("experiment", index.experiments),
-        outcome=read_option("outcome", OUTCOMES),
-        score=read_option("score", BY_SCORE),
+        document=get_query_value_if_listed("document", index.documents),
+        question=get_query_value_if_listed("question", index.questions),
+        experiment=get_query_value_if_listed("experiment", index.experiments),
+        outcome=get_query_value_if_listed("outcome", OUTCOMES),
+        score=get_query_value_if_listed("score", BY_SCORE),
     )
 
 
-def _list_row_facts(row_key: Key) -> Iterator[str]:
+def _iterate_coordinates_without_defaults(row_key: Key) -> Iterator[str]:
     """List the facts of a row's answers, without any that hold nearly always."""
     document, _, initialization, wording, repetition, prompts = row_key
     yield document
@@ -287,30 +291,32 @@ class _ViewGate:
             return
         from starlette.requests import Request
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_with_fixed_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] += [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
             await send(message)
 
-        await self._admit_redirect_or_refuse(Request(scope))(scope, receive, send_with_headers)
+        await self._admit_redirect_or_refuse(Request(scope))(scope, receive, send_with_fixed_headers)
 
     def _admit_redirect_or_refuse(self, request: Request) -> ASGIApp:
         origin = request.headers.get("origin")
         # A page of another site must not reach this one under a name of its own (DNS rebinding).
-        if request.headers.get("host") not in self.ours or (origin and split_url(origin).netloc not in self.ours):
+        if request.headers.get("host") not in self.ours or (
+            origin and split_url_or_empty(origin).netloc not in self.ours
+        ):
             return PlainTextResponse("This is not the view's address.", HTTPStatus.FORBIDDEN)
-        if self._is_token(request.query_params.get("token")):
+        if self._equals_secret_token(request.query_params.get("token")):
             query_items = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
             redirect = RedirectResponse(f"/?{urlencode(query_items)}" if query_items else "/", HTTPStatus.SEE_OTHER)
             redirect.set_cookie(self.cookie, self.token, httponly=True, samesite="lax")
             return redirect
-        if not self._is_token(request.cookies.get(self.cookie)):
+        if not self._equals_secret_token(request.cookies.get(self.cookie)):
             return PlainTextResponse(
                 "Open the view at the address that genaipa view printed: it has a token.", HTTPStatus.FORBIDDEN
             )
         return self.app
 
-    def _is_token(self, text: str | None) -> bool:
+    def _equals_secret_token(self, text: str | None) -> bool:
         return text is not None and secrets.compare_digest(text.encode(), self.token.encode())
 
 
@@ -339,12 +345,12 @@ class AnswerPiece(NamedTuple):
     kind: Literal["", "word", "number"]
 
 
-def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
+def mark_words_that_no_other_text_has(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     """Split each text into pieces, and mark what no other text says; a single text has no marks.
 
     Of a text that has little in common with the others the numbers alone are marked: nearly every word is its own.
 
-    >>> mark_differences(["Kept for 90 days.", "Kept for 30 days."])[0]
+    >>> mark_words_that_no_other_text_has(["Kept for 90 days.", "Kept for 30 days."])[0]
     [AnswerPiece(text='Kept for ', kind=''), AnswerPiece(text='90', kind='number'), AnswerPiece(text=' days.', kind='')]
     """
     if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
@@ -360,20 +366,24 @@ def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
 def is_mostly_different(text: str, texts: Sequence[str]) -> bool:
     """Tell whether more than half of the words of a text are in none of the others, where there are any."""
     other_texts = [other_text for other_text in texts if other_text and other_text != text]
-    words = {word for match in _WORD.finditer(text) if _is_distinctive_word(word := _normalize_word(match[0]))}
+    words = {
+        word for match in _WORD.finditer(text) if _is_distinctive_word(word := _casefold_and_strip_plural(match[0]))
+    }
     if not other_texts or len(words) < _FEW_WORDS:
         return False
-    other_words = {_normalize_word(match[0]) for other_text in other_texts for match in _WORD.finditer(other_text)}
+    other_words = {
+        _casefold_and_strip_plural(match[0]) for other_text in other_texts for match in _WORD.finditer(other_text)
+    }
     return len(words - other_words) > _UNLIKE * len(words)
 
 
 def _collect_other_words(text_index: int, texts: Sequence[str]) -> frozenset[str]:
     """Return the words of all of these texts but one."""
     other_texts = (text for index, text in enumerate(texts) if index != text_index)
-    return frozenset(_normalize_word(match[0]) for text in other_texts for match in _WORD.finditer(text))
+    return frozenset(_casefold_and_strip_plural(match[0]) for text in other_texts for match in _WORD.finditer(text))
 
 
-def _normalize_word(word: str) -> str:
+def _casefold_and_strip_plural(word: str) -> str:
     """Normalize a word: small letters, without a plural or possessive ending."""
     word = word.casefold().replace("\u2019", "'").removesuffix("'s")
     return word.removesuffix("s") if len(word) >= _LEAST else word
@@ -390,7 +400,7 @@ def _split_answer_at_distinctive_words(
     pieces: list[AnswerPiece] = []
     done = 0
     for match in _WORD.finditer(text):
-        word = _normalize_word(match[0])
+        word = _casefold_and_strip_plural(match[0])
         if word in other_words or not _is_distinctive_word(word):
             continue
         kind: Literal["word", "number"] = "number" if word[0].isdigit() or word in _NO else "word"

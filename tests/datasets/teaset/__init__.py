@@ -10,7 +10,7 @@ import yaml
 
 from genaipa.datasets.base import Imported, Progress, Pulled, find_pulled_workspace
 from genaipa.datasets.snapshot import Snapshot, write_cache_file
-from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings, write_study
+from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings_and_list_systems, write_study
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -71,7 +71,9 @@ class Teaset:
             write_cache_file(pulled_folder() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
         here = find_pulled_workspace()
         document = load_document("samovar", here)
-        write_recordings(self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party")
+        write_recordings_and_list_systems(
+            self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party"
+        )
         return done
 
     def import_study(self, workspace: Workspace) -> Imported:
