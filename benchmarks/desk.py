@@ -28,10 +28,10 @@ from pathlib import Path
 from benchmarks.measure import ROOT
 from genaipa.files.stamps import now
 from genaipa.runs.selection import find_run
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.store import Store, database_url
+from genaipa.scoring.store import ScoreStore, database_url
 from genaipa.ui.settings import load_or_create_desk_key_in_user_state
 from genaipa.workspace import find_workspace
 
@@ -55,9 +55,9 @@ _CLOCK = """() => {
 def score_already(workspace: Path, run: str, analysts: list[str], scores: int, seed: int = 7) -> int:
     """Give the analysts some scores, each answer to one of them; how many answers there are."""
     here = find_workspace(workspace)
-    answers = list(Pool(here, [find_run(here, run)]).answers)
+    answers = list(AnswerPool(here, [find_run(here, run)]).answers)
     chance = random.Random(seed)
-    store = Store.open(database_url(here))
+    store = ScoreStore.open_or_create(database_url(here))
     events = [
         Event(
             id=new_event_id(),

@@ -132,7 +132,7 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
     if slope is None:
         slope = drawn.fit_slope_or_zero_if_insignificant(given.ravel(), judge.ravel())
     every = np.ones(people.size, bool)
-    blank = drawn.explain_no_estimate(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
+    blank = drawn.reason_for_no_estimate(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
     z = drawn.rectify_scores(given.ravel(), judge.ravel(), slope).reshape(people.shape)
     half_ = drawn.group_mean_half_width((given - slope * judge).ravel(), every)
     return Rectified(given, z, drawn.has_scored_question, blank, half_)

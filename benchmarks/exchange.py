@@ -73,9 +73,9 @@ def _shown(figures: Measured, files: Path) -> tuple[str, ...]:
 
 _SAME = """
 import sys
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 def events(home):
-    return {event.id: event for _, event in Store.open(f"sqlite:///{home}/scores.db").events()}
+    return {event.id: event for _, event in ScoreStore.open_or_create(f"sqlite:///{home}/scores.db").read_numbered_events()}
 here, there = map(events, sys.argv[1:])
 print(sum(there.get(name) != event for name, event in here.items()) + len(there.keys() - here.keys()))
 """

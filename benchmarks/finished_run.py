@@ -16,21 +16,21 @@ from pathlib import Path
 from benchmarks.mock_server import MODEL
 from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa.execution.prepare import PreparedRun
-from genaipa.execution.run import store_inputs
+from genaipa.execution.run import store_missing_input_files
 from genaipa.files.stamps import now
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
-from genaipa.runs.status import Tally
+from genaipa.runs.status import AnswerTally
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message, Usage
-from genaipa.tasks.procedure import Procedure, iterate_conversations, map_repetitions_to_question_orders
+from genaipa.tasks.procedure import Procedure, iterate_conversations, map_document_repetitions_to_orders
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000
 _REPLY = "The policy says in section 4.2 that data is kept for as long as the account exists. " * 8
 
 
-def _records(spec: RunSpec, material, tally: Tally):
+def _records(spec: RunSpec, material, tally: AnswerTally):
     """Every answer of the plan, counted as it is made."""
     for conversation in iterate_conversations(spec, material.questions, SYSTEM):
         document = conversation.document
@@ -56,21 +56,21 @@ def _records(spec: RunSpec, material, tally: Tally):
                 usage=Usage(input=11000, cached=10880, output=160),
                 digest=answer_digest(material.digests.documents[document], asked, reply),
             )
-            tally.add(record)
+            tally.add_record(record)
             yield record
 
 
 async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     """Return the name of the run folder, written now."""
-    here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
+    here, spec, tally = find_workspace(workspace), workload.spec(), AnswerTally()
     material = Procedure(spec, here)
     folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open_or_create_folder()
-    store_inputs(folder, material)
-    tally.set_planned_answers(spec, map_repetitions_to_question_orders(spec, material.questions))
+    store_missing_input_files(folder, material)
+    tally.set_planned_answers(spec, map_document_repetitions_to_orders(spec, material.questions))
     manifest = folder.manifest()
     with folder.hold_for_writing_and_list_repairs():
         writer = RunWriter(folder)
-        introduction = writer.store_introduction([Message("user", "What follows is a policy.")])
+        introduction = writer.store_introduction_and_get_digest([Message("user", "What follows is a policy.")])
         for conversation in iterate_conversations(spec, material.questions, SYSTEM):
             await writer.record_conversation_opening_once(
                 ConversationRecord(

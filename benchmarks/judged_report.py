@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.made_study import make_study
 from genaipa.judging.name import Judge
 from genaipa.reports.chapters import overall
-from genaipa.reports.judged.beside import people_and_judge_table, scores_needed_forecast_table
+from genaipa.reports.judged.beside import people_judge_and_combined_means_table, scores_needed_forecast_table
 from genaipa.scoring.rubric import shipped_rubric
 
 
@@ -57,7 +57,7 @@ def seconds(systems: int = 10, documents: int = 63, repetitions: int = 5, scored
     for made in (
         overall.leaderboard_table,
         overall.averages_of_each_metric_table,
-        people_and_judge_table,
+        people_judge_and_combined_means_table,
         scores_needed_forecast_table,
     ):
         if not made(frame):

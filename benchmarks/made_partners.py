@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.policies.document import About, Document
-from genaipa.runs.imported import RecordedRun, update_run_folder_and_name_if_changed
-from genaipa.runs.procedure import Coordinates, ProcedurePlan, conversation_id
+from genaipa.runs.imported import RecordedRun, update_run_folder_listing_changed_name
+from genaipa.runs.procedure import ProcedurePlan, RecordCoordinates, conversation_id
 from genaipa.runs.records import Record, RunSpec, answer_digest, record_key
 
 if TYPE_CHECKING:
@@ -62,11 +62,13 @@ def write_study(
         name = f"run-{index + 1}"
         spec = RunSpec(systems=(system,), plan=plan)
         run = RecordedRun(name, spec, "a benchmark", "own", documents, sets, {}, records, {})
-        update_run_folder_and_name_if_changed(home / "runs" / name, run.files)
+        update_run_folder_listing_changed_name(home / "runs" / name, run.files)
 
 
 def _make_record(system: str, document: Document, question: str, reply: str) -> Record:
-    coordinates = Coordinates(document.name, "document", "original", 1, "", question).as_dict()
+    coordinates = RecordCoordinates(
+        document.name, "document", "original", 1, "", question
+    ).as_dict_without_empty_values()
     asked = f"{question} of {document.company}?"
     return Record(
         key=record_key(system, "procedure", coordinates),

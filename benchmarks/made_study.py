@@ -30,5 +30,5 @@ def make_study(
         else:
             gathering.add_answer(row.get("key", ""), asked, talk, row)
     answers, published = gathering.build_answer_and_published_frames(rubric, orders or {})
-    table = build_score_table(answers, published, scores, rubric, excluded=excluded, value_orders=orders)
+    table = build_score_table(answers, published, scores, rubric, count_excluded=excluded, value_orders=orders)
     return Study(answers, table, rubric=rubric)

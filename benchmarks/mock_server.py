@@ -97,10 +97,10 @@ class Connection(asyncio.BufferedProtocol):
 
 def verdict() -> str:
     """Return the verdict of a judge, by the shipped rubric."""
-    from genaipa.judging.verdict import make_sample_verdict
+    from genaipa.judging.verdict import make_sample_verdict_json
     from genaipa.scoring.rubric import shipped_rubric
 
-    return make_sample_verdict(shipped_rubric(), annotated=False)
+    return make_sample_verdict_json(shipped_rubric(), has_annotated_answer=False)
 
 
 async def serve(latency: float, text: str) -> None:

@@ -27,11 +27,11 @@ from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_for_scoring_unless_done
 from genaipa.files.stamps import now
-from genaipa.reports.figures.figure import Scope
-from genaipa.runs.selection import select_sources
+from genaipa.reports.figures.figure import FigureScope
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter
 from genaipa_partners.returning import ENDING
@@ -106,7 +106,7 @@ def score_packs(home: Path, split: StudySplit, quality: dict[str, float], random
         if turn < 3:
             fill_sheet(folder, values)
         else:
-            store = Store.open(f"sqlite:///{folder / 'scores.db'}")
+            store = ScoreStore.open_or_create(f"sqlite:///{folder / 'scores.db'}")
             store.append_new_events(
                 [
                     Event(new_event_id(), now(), "score", "Ada", digest, values=rubric.make_values(by_metric))
@@ -169,8 +169,8 @@ def measure_commands(home: Path, answers: int, random: np.random.Generator) -> t
     results["events joined"] = exports[0].count(b"\n")
     workspace = find_workspace(home.parent / "order-0")
     begun = time.process_time()
-    study = gather_study_with_stored_scores(workspace, select_sources(workspace, ()))
-    chapter = PartnersChapter().make(study, Scope())
+    study = gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, ()))
+    chapter = PartnersChapter().make(study, FigureScope())
     assert chapter is not None
     results["study and chapter: processor"] = f"{time.process_time() - begun:.1f}"
     results["stands out"] = " ".join(PartnersChapter().notable(study))
@@ -268,7 +268,7 @@ def measure_study(
     """Measure severities, and each system's mean without them, as the chapter does."""
     severities = measure_partner_severities(values, partners, answers, cells)
     reference = np.array([not partner.stands_out for partner in severities])
-    fit = fit_partner_severities(values, partners, answers, cells, reference=reference)
+    fit = fit_partner_severities(values, partners, answers, cells, is_reference_partner=reference)
     numbers = range(int(system.max()) + 1)
     return severities, [
         average_without_partner_severity(values, partners, answers, fit, system[answers] == n) for n in numbers

@@ -22,7 +22,7 @@ import pandas as pd
 from benchmarks.__main__ import print_table
 from benchmarks.made_study import make_study
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import find_annotations
+from genaipa.questions.annotations import find_annotation_file
 from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
 from genaipa.scoring.rubric import shipped_rubric
@@ -46,7 +46,7 @@ def held(draws: int) -> pd.DataFrame:
     """One row for each draw of the retriever: the measured share, its interval, and whether that `holds` the truth."""
     workspace, draw = find_workspace(), random.Random(1)
     document = load_document("brindlecart", workspace)
-    known = find_annotations(workspace, document)
+    known = find_annotation_file(workspace, document)
     assert known is not None
     finder, none = PassageFinder(document.text), OtherDocuments({})
     chunks = [document.text[start : start + CHARACTERS] for start in range(0, len(document.text), CHARACTERS)]

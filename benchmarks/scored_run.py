@@ -17,7 +17,7 @@ import genaipa
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import open_or_create_store
 
 _AT_ONCE = 50_000
 
@@ -48,7 +48,7 @@ def main() -> None:
     run = genaipa.load_run(wanted.run, wanted.workspace)
     answers = dict.fromkeys(record.digest for record in run.answers())
     scores, given = _scores(answers, wanted.analysts, seed=7), 0
-    with contextlib.closing(open_store(run.workspace)) as store:
+    with contextlib.closing(open_or_create_store(run.workspace)) as store:
         while batch := list(islice(scores, _AT_ONCE)):
             given += store.append_new_events(batch)
     print(given)

@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.__main__ import print_table
 from benchmarks.partners import compare_rankings, draw_values, measure_study
-from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
-from genaipa_partners.power import estimate_least_power
+from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
+from genaipa_partners.power import estimate_lowest_detection_power
 from genaipa_partners.severity import measure_partner_severities
 
 if TYPE_CHECKING:
@@ -74,18 +74,18 @@ def make_deal(setting: Setting, number: int) -> MadeDeal:
     """Deal the answers of a study."""
     each = setting.answers // SYSTEMS // setting.languages
     places = [(s, language, n) for s in range(SYSTEMS) for language in range(setting.languages) for n in range(each)]
-    threads = [Thread((f"{place}",), f"{s}", f"{language}") for place, (s, language, _) in enumerate(places)]
+    threads = [AnswerThread((f"{place}",), f"{s}", f"{language}") for place, (s, language, _) in enumerate(places)]
     spoken = {
         f"p{n}": "" if n < setting.mixed or setting.languages == 1 else f"{n % setting.languages}"
         for n in range(setting.partners)
     }
-    deal = deal_threads(threads, spoken, setting.share, KeyedDraw(f"{number}".encode()))
+    deal = deal_threads(threads, spoken, setting.share, KeyedRandomness(f"{number}".encode()))
     pairs = [(turn, int(answer)) for turn, name in enumerate(spoken) for answer in deal.by_partner[name]]
     partners, answers = np.array(pairs).T
     system, language, _ = np.array(places).T
     is_shared = np.isin(answers, [int(answer) for answer in deal.shared])
     cells = np.where(is_shared, -1, system[answers] * setting.languages + language[answers])
-    expected = estimate_least_power(deal.by_partner, threads).power
+    expected = estimate_lowest_detection_power(deal.by_partner, threads).power
     return MadeDeal(partners, answers, cells, system, language, expected)
 
 

@@ -22,13 +22,13 @@ from pathlib import Path
 from benchmarks.__main__ import SERVER, Bench, Scale, alternated, beside, print_table
 from benchmarks.measure import serving
 from benchmarks.workload import SYSTEM, Workload
-from genaipa.datasets.base import load_datasets
+from genaipa.datasets.base import iterate_loadable_datasets
 from genaipa.errors import GenaipaError
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.suite import Suite
 
 POLICYQA, POLICIES, QUESTIONS, SENTENCES = 4152, 8, 50, 1243
@@ -43,7 +43,7 @@ EDITS = 24
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
     """Return a suite that is asked about a split."""
-    made = make_task(make_suite_spec(name, SuitePlan(split), (SYSTEM,)), here)
+    made = make_task(make_suite_run_spec(name, SuiteOptions(split), (SYSTEM,)), here)
     assert isinstance(made, Suite)
     return made
 
@@ -167,7 +167,7 @@ def loading(here: Workspace) -> None:
     if rows:
         print_table(("pulled", "items", "loading, s"), rows)
     else:
-        print(f"\nnothing is pulled of: {', '.join(one.name for one in load_datasets())}")
+        print(f"\nnothing is pulled of: {', '.join(one.name for one in iterate_loadable_datasets())}")
 
 
 def main() -> None:

@@ -22,7 +22,13 @@ from benchmarks.coverage import PUBLISHED
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import SIZE, Waves, compute_wave_inclusion, digest_prefix_used_in_waves, encode_waves
+from genaipa.scoring.waves import (
+    SIZE,
+    Waves,
+    compute_wave_inclusion_and_chance,
+    digest_prefix_used_in_waves,
+    encode_waves,
+)
 
 QUESTIONS, DOCUMENTS = 32, 5
 MEAN = 72.0
@@ -52,7 +58,7 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
 
 def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
-        asked = Waves().extend_to_size(study, size=SIZE, seed=seed, time="").all_wave_digest_prefixes
+        asked = Waves().extend_to_size(study, size_of_each_group=SIZE, seed=seed, time="").all_wave_digest_prefixes
         return np.array([digest_prefix_used_in_waves(answer.digest) in asked for answer in study])
 
     return chosen
@@ -100,7 +106,7 @@ def seconds(number: int) -> list[tuple[object, ...]]:
     """Return the seconds for a wave of so many answers of ten systems: to draw, as a file, and each answer's chance."""
     study = list(answers(10, QUESTIONS, 100, max(1, number // (10 * QUESTIONS * 100))))
     begun = time.perf_counter()
-    waves = Waves().extend_to_size(study, size=SIZE, seed=0, time="")
+    waves = Waves().extend_to_size(study, size_of_each_group=SIZE, seed=0, time="")
     drawn = time.perf_counter()
     content = encode_waves(waves)
     kept = time.perf_counter()
@@ -112,7 +118,7 @@ def seconds(number: int) -> list[tuple[object, ...]]:
         }
     ).astype("category")
     made = time.perf_counter()
-    assert compute_wave_inclusion(frame, waves)["in_wave"].sum() == 10 * SIZE
+    assert compute_wave_inclusion_and_chance(frame, waves)["in_wave"].sum() == 10 * SIZE
     done = time.perf_counter()
     row = (f"{len(study):,}", f"{drawn - begun:.1f}", f"{kept - drawn:.1f}", f"{len(content) / 2**20:.0f}")
     return [(*row, f"{done - made:.1f}")]

@@ -110,7 +110,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     from genaipa.execution.ready import make_system_ready
     from genaipa.systems.catalog import resolve_system
     from genaipa.tasks.procedure import Procedure, iterate_conversations
-    from genaipa.tasks.prompts import list_introduction_messages
+    from genaipa.tasks.prompts import list_messages_and_acknowledgements
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
@@ -121,7 +121,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
         "introductions": {
             name.partition("|")[0]: [
                 {"role": m.role, "content": m.content}
-                for m in list_introduction_messages(script.introduction_steps("document"))
+                for m in list_messages_and_acknowledgements(script.introduction_steps("document"))
             ]
             for name, script in scripts.items()
         },
@@ -155,7 +155,7 @@ def write_judged(folder: Path, file: Path) -> None:
     }
     form = {
         "name": "reply",
-        "schema": make_verdict_schema(read_judged_material(run).rubric, annotated=False),
+        "schema": make_verdict_schema(read_judged_material(run).rubric, has_annotated_answer=False),
         "strict": True,
     }
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}

@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from genaipa.cli import root_command
-from genaipa.cli.terminal.headings import commands_by_heading
+from genaipa.cli.terminal.headings import command_summaries_by_heading
 
 INDEX = Path(__file__).parent / "reference" / "cli.md"
 FOLDER = INDEX.with_suffix("")
@@ -43,7 +43,7 @@ def write_section(level: int, *command: str) -> str:
 
 def whole_pages() -> dict[Path, str]:
     """Return path → text of every page of commands as it should be."""
-    groups = commands_by_heading()
+    groups = command_summaries_by_heading()
     tables = []
     for heading, commands in groups.items():
         rows = (f"| [{name}](cli/{name}.md) | {summary} |" for name, summary in commands.items())

@@ -60,7 +60,7 @@ def row(questions: int, variance: VarianceComponents = PUBLISHED) -> str:
     """Return the cells of one row."""
     cells = []
     for documents in DOCUMENTS:
-        found = find_detectable_differences(questions, documents, variance, studies=STUDIES)
+        found = find_detectable_differences(questions, documents, variance, simulated_study_count=STUDIES)
         policies = "\u2013" if found.policies != found.policies else f"{found.policies:.0f}"
         cells.append(f"{policies} ({found.these_documents:.0f})")
     return " | ".join(cells)
@@ -81,7 +81,7 @@ def whole_page() -> str:
         rule="---|" * len(DOCUMENTS),
         rows="\n".join(f"| {questions} | {row(questions)} |" for questions in QUESTIONS),
         more_apart=more_apart(),
-        example=find_detectable_differences(32, 5, PUBLISHED, studies=STUDIES).policies,
+        example=find_detectable_differences(32, 5, PUBLISHED, simulated_study_count=STUDIES).policies,
         studies=STUDIES,
         **PUBLISHED._asdict(),
     )

@@ -23,7 +23,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.files.spreadsheets import read_csv_records
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from genaipa_study.audit import COPIED_TABLE
 from genaipa_study.findings import AUDIT, Finding
@@ -130,7 +130,7 @@ def import_study(origin: str | None, workspace: Path) -> None:
 def imported_study(workspace: Path) -> Study:
     """Return the study that was imported into `workspace`, with everything that its audit leaves out put back in."""
     place = find_workspace(workspace)
-    return gather_study(place, select_sources(place, ()), None, excluded=True)
+    return gather_study(place, select_runs_and_apply_filters(place, ()), None, count_excluded=True)
 
 
 def _genaipa(*arguments: str) -> None:
@@ -207,7 +207,7 @@ class ReleasedData:
 
     @cached_property
     def _five_numbers(self) -> pd.DataFrame:
-        return documents.five_number_summary_table(self._frame).data
+        return documents.five_number_summary_by_document_table(self._frame).data
 
     @cached_property
     def _by_source(self) -> pd.DataFrame:
@@ -216,7 +216,9 @@ class ReleasedData:
     @cached_property
     def _questions(self) -> pd.DataFrame:
         """Every question with its place, half of them the easiest, half the hardest; means as printed, a tenth."""
-        found = metrics.easiest_and_hardest_questions_table(self._frame, per_end=len(self._study.questions.texts)).data
+        found = metrics.easiest_and_hardest_questions_table(
+            self._frame, max_per_end=len(self._study.questions.texts)
+        ).data
         return found.assign(mean=found["mean"] / 10)
 
     @cached_property

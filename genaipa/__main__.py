@@ -25,9 +25,9 @@ def main() -> None:
     # a desktop, a toolkit of windows.
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
-        from genaipa.cli import run_command
+        from genaipa.cli import run_command_line
 
-        code = run_command()
+        code = run_command_line()
         # At the end it would look through all of it twice more: a tenth of a report's time.
         gc.freeze()
         sys.exit(code)

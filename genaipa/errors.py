@@ -244,7 +244,7 @@ class SpendingCapError(GenaipaError):
         self.needed = needed
 
 
-def shell_command(*words: object) -> str:
+def format_shell_command(*words: object) -> str:
     """Format a command to paste, its words quoted for the shell."""
     return shlex.join(map(str, words))
 
@@ -258,13 +258,13 @@ def clip(text: str, max_characters: int = SHOWN) -> str:
     return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
 
 
-def closest(name: str, valid_names: Iterable[str]) -> str:
+def closest_name_or_empty(name: str, valid_names: Iterable[str]) -> str:
     """Return the most similar of the valid names; empty if none is near."""
     names, name = sorted(set(valid_names)), name[: 2 * SHOWN]
     prefix = name[: name.rfind("/") + 1]
     if prefix and (alike := [valid_name.removeprefix(prefix) for valid_name in names if valid_name.startswith(prefix)]):
         # What all have in common says nothing on which is meant.
-        similar = closest(name.removeprefix(prefix), alike)
+        similar = closest_name_or_empty(name.removeprefix(prefix), alike)
         return similar and prefix + similar
     case_variants = [valid_name for valid_name in names if valid_name.lower() == name.lower()]
     return (case_variants or difflib.get_close_matches(name, names, n=1, cutoff=0.6) or [""])[0]
@@ -273,7 +273,7 @@ def closest(name: str, valid_names: Iterable[str]) -> str:
 def name_suggestion(name: str, valid_names: Iterable[str]) -> str:
     """Return `: did you mean 'uber'?` or `; known: …`, to follow an unknown name."""
     names = sorted(set(valid_names))
-    if close := closest(name, names):
+    if close := closest_name_or_empty(name, names):
         return f": did you mean '{close}'?"
     if not names:
         return "."

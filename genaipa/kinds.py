@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import KeysView
 
     from genaipa.datasets.base import Dataset
-    from genaipa.reports.chapters.chapter import Results
+    from genaipa.reports.chapters.chapter import TaskKindResults
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import RunSpec
     from genaipa.scoring.people import User
     from genaipa.tasks.base import Task
     from genaipa.tasks.request import Resources, RunRequest
     from genaipa.ui.desk import Desk
-    from genaipa.validation import Checked
+    from genaipa.validation import KindFilesCheck
     from genaipa.workspace import Workspace
 
 GROUP = "genaipa.kinds"
@@ -55,7 +55,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The plan in a few words; empty where the documents and initializations say all."""
         return ""
 
-    def run_table_facts(self, task: str) -> Mapping[str, str]:  # noqa: ARG002 - for plans that have some
+    def run_table_facts(self, task_name: str) -> Mapping[str, str]:  # noqa: ARG002 - for plans that have some
         """Return facts for a table of runs, by column."""
         return {}
 
@@ -73,7 +73,7 @@ def make_plan_option(help_text: str, *flags: str, **details: str | int) -> Meta:
     return Meta(description=help_text, extra={"flags": flags, **details})
 
 
-class Option(NamedTuple):
+class PlanOption(NamedTuple):
     """A field of a plan that is an option."""
 
     kind: str
@@ -102,7 +102,7 @@ class RunClosing:
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
-class Kind(Generic[P]):
+class TaskKind(Generic[P]):
     """A kind of task; itself, it stands for one whose package is gone. A subclass only needs `make`.
 
     Methods import what they need in their bodies: a kind must be cheap to read wherever runs are listed.
@@ -132,7 +132,7 @@ class Kind(Generic[P]):
     @property
     def is_package_missing(self) -> bool:
         """Tell whether the package that brings the kind is not installed."""
-        return type(self) is Kind
+        return type(self) is TaskKind
 
     @property
     def plan_fields(self) -> tuple[str, ...]:
@@ -142,9 +142,9 @@ class Kind(Generic[P]):
     @property
     def has_results_class(self) -> bool:
         """Tell whether reports have a part on its runs (`load_results_class`), without importing that."""
-        return type(self).load_results_class is not Kind.load_results_class
+        return type(self).load_results_class is not TaskKind.load_results_class
 
-    def make(self, spec: RunSpec, workspace: Workspace) -> Task:  # noqa: ARG002 - for kinds that are here
+    def make_task_for_spec(self, spec: RunSpec, workspace: Workspace) -> Task:  # noqa: ARG002 - for kinds that are here
         """Make the task of a spec; a UsageError for an unknown name, and any error of its data."""
         raise MissingPackageError(
             f"the kind of task '{spec.kind}' is not installed; install the package that provides it."
@@ -167,7 +167,7 @@ class Kind(Generic[P]):
         """Tell whether the items of a plan may be passed on to others."""
         return True
 
-    def load_results_class(self) -> type[Results] | None:
+    def load_results_class(self) -> type[TaskKindResults] | None:
         """Return the class of what it adds to reports, made of a workspace and its runs."""
         return None
 
@@ -178,7 +178,7 @@ class Kind(Generic[P]):
     def show_page(self, desk: Desk, user: User) -> None:
         """Draw its `page` at the desk for a user."""
 
-    def check_workspace_files(self, workspace: Workspace) -> Checked | None:  # noqa: ARG002 - for kinds with files
+    def check_workspace_files(self, workspace: Workspace) -> KindFilesCheck | None:  # noqa: ARG002 - for kinds with files
         """Check the kind's own files in a workspace; None if it has none."""
         return None
 
@@ -188,13 +188,13 @@ class Kind(Generic[P]):
 
 
 @functools.cache
-def find_kind_or_placeholder(name: str) -> Kind[Any]:
+def find_kind_or_placeholder(kind_name: str) -> TaskKind[Any]:
     """Return the kind of that name; a plain `Kind` where its package is gone."""
-    target = OWN.get(name) or entry_point_targets(GROUP).get(name, "")
+    target = OWN.get(kind_name) or entry_point_targets(GROUP).get(kind_name, "")
     try:
-        kind: Kind[Any] = load_object(target) if target else Kind()
+        kind: TaskKind[Any] = load_object(target) if target else TaskKind()
     except (ImportError, AttributeError):
-        return Kind()
+        return TaskKind()
     return kind
 
 
@@ -203,7 +203,7 @@ def registered_kind_names() -> KeysView[str]:
     return {**OWN, **entry_point_targets(GROUP)}.keys()
 
 
-def load_kinds() -> dict[str, Kind[Any]]:
+def load_kinds() -> dict[str, TaskKind[Any]]:
     """Return name → kind of every kind that is here."""
     return {
         name: kind
@@ -212,7 +212,7 @@ def load_kinds() -> dict[str, Kind[Any]]:
     }
 
 
-def describe_missing_kinds() -> str:
+def describe_missing_kinds_or_empty() -> str:
     """Name the kinds whose package is gone; empty for none."""
     gone = sorted(registered_kind_names() - load_kinds().keys())
     return f"no longer installed: the package that provides {' and '.join(gone)}" if gone else ""
@@ -238,9 +238,9 @@ def _make_unknown_plan(fields: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def load_plan_options() -> dict[str, Option]:
+def load_plan_options() -> dict[str, PlanOption]:
     """Return name → field of a plan that is an option; where several plans have it, that of the first."""
-    options: dict[str, Option] = {}
+    options: dict[str, PlanOption] = {}
     for name, kind in load_kinds().items():
         for plan_field in msgspec.structs.fields(kind.plan):
             for note in getattr(plan_field.type, "__metadata__", ()):
@@ -249,7 +249,7 @@ def load_plan_options() -> dict[str, Option]:
                     details = {**(note.extra or {})}
                     flags = details.pop("flags", ()) or (f"--{plan_field.name.replace('_', '-')}",)
                     takes = _find_option_value_type(get_args(plan_field.type)[0])
-                    option = Option(name, plan_field.type, takes, default, note.description, flags, details)
+                    option = PlanOption(name, plan_field.type, takes, default, note.description, flags, details)
                     options.setdefault(plan_field.name, option)
     return options
 
@@ -268,6 +268,6 @@ def task_label(spec: RunSpec) -> str:
     return f"{find_kind_or_placeholder(spec.kind).option} {spec.task}".strip()
 
 
-def describe_task_and_plan(spec: RunSpec) -> str:
+def describe_task_and_plan_or_empty(spec: RunSpec) -> str:
     """Return a run's task and its plan in words; empty for a plan that has none."""
     return f"{task_label(spec)} ({spec.plan.label})" if spec.plan.label else ""

@@ -42,16 +42,18 @@ class _EntryPoint(NamedTuple):
 
 
 @functools.lru_cache
-def _find_entry_point_targets(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
-    packages = _group_entry_points_by_package(installed)
+def _find_entry_point_targets(group: str, folders_with_times: tuple[tuple[str, int], ...]) -> dict[str, str]:
+    packages = _group_entry_points_by_package(folders_with_times)
     # A name of ours is ours, whatever else is installed.
     by_priority = sorted(packages.items(), key=lambda package: package[0] == OURS)
     return {point.name: point.value for _, points in by_priority for point in points if point.group == group}
 
 
-def _group_entry_points_by_package(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_EntryPoint, ...]]:
+def _group_entry_points_by_package(
+    folders_with_times: tuple[tuple[str, int], ...],
+) -> dict[str, tuple[_EntryPoint, ...]]:
     packages: dict[str, tuple[_EntryPoint, ...]] = {}
-    for folder, changed in installed:
+    for folder, changed in folders_with_times:
         for name, points in _read_folder_entry_points_by_package(folder, changed).items():
             # Of a package that is in two folders the first is imported.
             packages.setdefault(name, points)
@@ -88,9 +90,9 @@ def _read_entry_points_file(path: str) -> Iterator[_EntryPoint]:
                 yield _EntryPoint(group, name.strip(), value.partition("[")[0].strip())
 
 
-def ships_with_genaipa(module: str) -> bool:
+def ships_with_genaipa(module_name: str) -> bool:
     """Tell whether a module ships with genaipa: in its package, or in one that its entry points name."""
-    package = module.partition(".")[0]
+    package = module_name.partition(".")[0]
     points = _group_entry_points_by_package(_list_import_folders_with_times()).get(OURS, ())
     return package == OURS or any(point.top_level_module_name == package for point in points)
 
@@ -108,31 +110,31 @@ def load_entry_points_of_type(group: str, object_type: type[T]) -> dict[str, T]:
     return objects
 
 
-def list_class_targets(noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def list_class_targets(plugin_noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return name and `module:Class` of what is in the group of a noun, such as fact: `core_targets` first."""
     packages = (
         (name, target)
-        for name, target in sorted(entry_point_targets(f"{OURS}.{noun}s").items())
+        for name, target in sorted(entry_point_targets(f"{OURS}.{plugin_noun}s").items())
         if name not in core_targets
     )
     return (*core_targets.items(), *packages)
 
 
 def make_plugins_and_problems(
-    noun: str, core_targets: Mapping[str, str], plugin_type: type[T]
+    plugin_noun: str, core_targets: Mapping[str, str], plugin_type: type[T]
 ) -> tuple[dict[str, T], tuple[str, ...]]:
     """Return name → object of each class in the group of a noun, and sentences on the classes that are left out.
 
     That is a package's that can't be loaded or made, or is of another kind.
     """
     wanted: Any = plugin_type  # mypy takes no type variable for hashable
-    instances, problems = _make_plugins_and_problems(noun, list_class_targets(noun, core_targets), wanted)
+    instances, problems = _make_plugins_and_problems(plugin_noun, list_class_targets(plugin_noun, core_targets), wanted)
     return dict(instances), problems
 
 
 @functools.cache
 def _make_plugins_and_problems(
-    noun: str, targets: tuple[tuple[str, str], ...], plugin_type: type[Any]
+    plugin_noun: str, targets: tuple[tuple[str, str], ...], plugin_type: type[Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     instances: dict[str, Any] = {}
     problems: list[str] = []
@@ -140,12 +142,12 @@ def _make_plugins_and_problems(
         try:
             instance = load_object(target)()
             if not isinstance(instance, plugin_type):
-                raise TypeError(f"it is not a {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
+                raise TypeError(f"it is not a {plugin_noun}")  # noqa: TRY301 - told as whatever else is wrong with it
         except Exception as error:
             if target.startswith(f"{OURS}."):
                 raise
             why = f"{target} can't be loaded ({type(error).__name__}: {error})"
-            problems.append(f"The {noun} {name} is left out: {why}.")
+            problems.append(f"The {plugin_noun} {name} is left out: {why}.")
             continue
         instances[name] = instance
     return instances, tuple(problems)

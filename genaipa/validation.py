@@ -22,7 +22,7 @@ from genaipa.judging.name import NAME
 from genaipa.judging.task import TEMPLATES as JUDGES
 from genaipa.judging.task import load_judge_templates
 from genaipa.kinds import load_kinds
-from genaipa.policies.document import About, Document, load_document, metadata_problems, read_document
+from genaipa.policies.document import About, Document, load_document, metadata_problems, read_checked_document_text
 from genaipa.policies.sections import find_innermost_cited_section
 from genaipa.questions.annotations import (
     Annotations,
@@ -32,23 +32,23 @@ from genaipa.questions.annotations import (
     correction_problems,
     drop_blank_answers,
     explain_unused_annotations,
-    find_annotations,
-    find_question_set,
-    find_unproved_corrections,
+    find_annotation_file,
+    iterate_unproved_correction_errors,
+    load_question_set_or_none,
 )
 from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.integrity import find_damage
-from genaipa.runs.journal import has_valid_sum
+from genaipa.runs.integrity import find_damage_in_run_folder
+from genaipa.runs.journal import has_valid_checksum
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
-from genaipa.runs.selection import is_run
+from genaipa.runs.selection import is_run_folder
 from genaipa.runs.slices import group_slices_by_study_name
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
-from genaipa.scoring.events import verify_log
-from genaipa.scoring.people import FILE, load_people
+from genaipa.scoring.events import verify_log_and_list_breaks
+from genaipa.scoring.people import FILE, load_desk_people_and_plan
 from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_problems, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
@@ -57,8 +57,8 @@ from genaipa.tasks.prompts import (
     INCLUDED,
     TEMPLATES,
     assemble_prompts_unchecked,
-    list_prompt_folders_of_kinds,
     list_prompt_sets,
+    prompt_folder_names_of_task_kinds,
 )
 from genaipa.workspace import (
     MARKER,
@@ -67,14 +67,14 @@ from genaipa.workspace import (
     SYSTEMS,
     DataKind,
     Workspace,
-    explain_what_blocks_folder,
+    explain_what_blocks_folder_or_empty,
     shipped_folder,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from genaipa.tasks.prompts import Prompts
+    from genaipa.tasks.prompts import PromptSet
 
 
 Severity = Literal["error", "warning"]
@@ -96,7 +96,7 @@ class FileProblem(msgspec.Struct, frozen=True):
     severity: Severity = "error"
 
 
-class Checked(msgspec.Struct, frozen=True):
+class KindFilesCheck(msgspec.Struct, frozen=True):
     """Outcome of the check of a kind of task: its folder in a workspace, the files there, and findings on them.
 
     `splits` are the readable ones: task → split → number of items.
@@ -108,25 +108,27 @@ class Checked(msgspec.Struct, frozen=True):
     splits: dict[str, dict[str, int]]
 
 
-def convert_to_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[FileProblem]:
-    """Return errors as findings; `path` is the file for one that names none."""
+def convert_to_findings(errors: Iterable[GenaipaError], default_path: Path | str = "") -> list[FileProblem]:
+    """Return errors as findings; `default_path` is the file for one that names none."""
     return [
         FileProblem(error.path, error.entry, error.problem)
         if isinstance(error, DataError)
-        else FileProblem(str(path), "", str(error))
+        else FileProblem(str(default_path), "", str(error))
         for error in errors
     ]
 
 
-def find_problems_in_desk_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+def find_problems_in_desk_assignments(
+    workspace: Workspace, run_paths: Iterable[Path]
+) -> Iterator[tuple[str, str, str]]:
     """Yield file, entry and problem of each assigned name that is no document, experiment or system of a run."""
     assign: dict[str, tuple[str, ...]] = {}
     with contextlib.suppress(GenaipaError):  # which is told already
-        assign = load_people(workspace).assign
+        assign = load_desk_people_and_plan(workspace).assign
     if not assign:
         return
     valid_names = {*workspace.nearest_files("policies"), *EXPERIMENTS}
-    for path in runs:
+    for path in run_paths:
         with contextlib.suppress(GenaipaError):
             manifest = RunFolder(path).manifest()
             valid_names.update(manifest.spec.systems, manifest.documents)
@@ -153,7 +155,7 @@ def check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
             yield FileProblem(str(path), "", f"is not a message to a judge{name_suggestion(name, JUDGES)}", "warning")
 
 
-def _check_prompt_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
+def _check_prompt_set(workspace: Workspace, prompts: PromptSet) -> Iterator[FileProblem]:
     files = prompts.files
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
@@ -181,7 +183,7 @@ def find_unused_prompts(workspace: Workspace, set_name: str) -> Iterator[FilePro
     for name in set(prompts.files) - set(message_names):
         path = prompts.files[name][1]
         try:
-            included = name in prompts.used_templates
+            included = name in prompts.used_template_names
         except DataError:  # not text: told already
             return
         if not included:
@@ -232,7 +234,7 @@ def _list_data_files_by_kind(workspace: Workspace) -> dict[str, list[Path]]:
     files["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
     files["prompts"] += [
         path
-        for inner in list_prompt_folders_of_kinds()
+        for inner in prompt_folder_names_of_task_kinds()
         for _, path in workspace.nearest_files("prompts", inner).values()
     ]
     files["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
@@ -242,15 +244,15 @@ def _list_data_files_by_kind(workspace: Workspace) -> dict[str, list[Path]]:
     return files
 
 
-def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
-    yield from find_rubric_problems(path, rubric)
-    yield from find_metrics_named_like_facts(path, rubric)
+def _rubric_problems(path_for_errors: Path, rubric: Rubric) -> Iterator[DataError]:
+    yield from find_rubric_problems(path_for_errors, rubric)
+    yield from find_metrics_named_like_facts(path_for_errors, rubric)
 
 
 def _check_workspace(
-    workspace: Workspace, runs: Iterable[Path], task_folders: Iterable[str], *, with_digests: bool
+    workspace: Workspace, run_paths: Iterable[Path], task_folder_names: Iterable[str], *, with_digests: bool
 ) -> list[FileProblem]:
-    findings = [*_find_unusable_paths(workspace, task_folders), *_check_genaipa_toml(workspace)]
+    findings = [*_find_unusable_paths(workspace, task_folder_names), *_check_genaipa_toml(workspace)]
     for name, (_, path) in workspace.nearest_files("questions").items():
         findings += _check_questions(workspace, name, path)
     for _, path in workspace.nearest_files("rubrics").values():
@@ -269,16 +271,17 @@ def _check_workspace(
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += convert_to_findings(
             read_valid_yaml_part_and_errors(
-                people, desk_people.People, partial(desk_people.find_people_problems, people)
+                people, desk_people.People, partial(desk_people.find_desk_people_and_plan_problems, people)
             )[1]
         )
         findings += [
-            FileProblem(*assignment, "warning") for assignment in find_problems_in_desk_assignments(workspace, runs)
+            FileProblem(*assignment, "warning")
+            for assignment in find_problems_in_desk_assignments(workspace, run_paths)
         ]
     findings += _find_unread_files(workspace)
-    for path in runs:
+    for path in run_paths:
         findings += _check_run(path, with_digests=with_digests)
-    findings += _check_studies(workspace, runs)
+    findings += _check_studies(workspace, run_paths)
     try:
         load_waves(workspace)
     except GenaipaError as error:
@@ -288,24 +291,24 @@ def _check_workspace(
     return findings
 
 
-def _check_questions(workspace: Workspace, name: str, path: Path) -> list[FileProblem]:
-    questions, errors = read_valid_yaml_part_and_errors(path, QuestionSet, partial(question_problems, path, name))
+def _check_questions(workspace: Workspace, set_name: str, path: Path) -> list[FileProblem]:
+    questions, errors = read_valid_yaml_part_and_errors(path, QuestionSet, partial(question_problems, path, set_name))
     against = translation_problems(path, questions, workspace) if questions is not None else ()
     return convert_to_findings((*errors, *against))
 
 
-def _find_unusable_paths(workspace: Workspace, task_folders: Iterable[str]) -> Iterator[FileProblem]:
+def _find_unusable_paths(workspace: Workspace, task_folder_names: Iterable[str]) -> Iterator[FileProblem]:
     """Yield names of folders and files that something else has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
-    folders = [home / name for name in (*kinds, *task_folders, RUNS)]
+    folders = [home / name for name in (*kinds, *task_folder_names, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
-        if problem := explain_what_blocks_folder(path):
+        if problem := explain_what_blocks_folder_or_empty(path):
             yield FileProblem(str(path), "", problem)
     for path in (home / SYSTEMS, home / desk_people.FILE):
         if path.is_symlink() and not path.exists():
-            yield FileProblem(str(path), "", explain_what_blocks_folder(path))
+            yield FileProblem(str(path), "", explain_what_blocks_folder_or_empty(path))
         elif path.exists() and not path.is_file():
             yield FileProblem(str(path), "", "is not a file, so it is not read; move it away.")
 
@@ -341,45 +344,49 @@ def _check_chosen_rubric_and_guidelines(workspace: Workspace) -> Iterator[FilePr
             yield from convert_to_findings([error])
 
 
-def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
-    layer, path = workspace.nearest_files("policies")[name]
+def _check_document(workspace: Workspace, document_name: str) -> list[FileProblem]:
+    layer, path = workspace.nearest_files("policies")[document_name]
     beside = path.with_suffix(".yaml")
     text, unread = "", []
     try:
-        text = read_document(path)
+        text = read_checked_document_text(path)
     except DataError as error:
         unread = [error]
 
     def find_metadata_problems(about: About) -> Iterable[DataError]:
-        return metadata_problems(path, Document(name, text, about, layer)) if not unread else ()
+        return metadata_problems(path, Document(document_name, text, about, layer)) if not unread else ()
 
     errors = read_valid_yaml_part_and_errors(beside, About, find_metadata_problems)[1] if beside.is_file() else []
     return convert_to_findings([*unread, *errors])
 
 
-def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]:
-    path = workspace.nearest_files("annotations")[name][1]
-    annotated, errors = read_valid_yaml_part_and_errors(path, Annotations, partial(annotation_problems, path, name))
+def _check_annotations(workspace: Workspace, document_name: str) -> Iterator[FileProblem]:
+    path = workspace.nearest_files("annotations")[document_name][1]
+    annotated, errors = read_valid_yaml_part_and_errors(
+        path, Annotations, partial(annotation_problems, path, document_name)
+    )
     yield from convert_to_findings(errors)
     if annotated is not None:
         try:
-            document = load_document(name, workspace)
+            document = load_document(document_name, workspace)
         except GenaipaError:
             document = None
-        yield from _check_annotated_answers(workspace, name, drop_blank_answers(annotated), document)
+        yield from _check_annotated_answers(workspace, document_name, drop_blank_answers(annotated), document)
 
 
 def _check_annotated_answers(
-    workspace: Workspace, name: str, annotated: Annotations, document: Document | None
+    workspace: Workspace, document_name: str, annotated: Annotations, document: Document | None
 ) -> Iterator[FileProblem]:
     """Tell whether annotated answers belong to a text, to questions and to sections that exist."""
-    layer, path = workspace.nearest_files("annotations")[name]
+    layer, path = workspace.nearest_files("annotations")[document_name]
     file = str(path)
     if document is None:
-        dataset = find_unpulled_dataset_with_document(name)
+        dataset = find_unpulled_dataset_with_document(document_name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers apply to a corpus document with that digest" if annotated.digest and not dataset else ""
-        yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
+        yield FileProblem(
+            file, "document", f"there is no usable document '{document_name}' here{pull}{serves}.", "warning"
+        )
     elif are_annotations_of_text(annotated, layer, document, workspace):
         yield from _check_cited_sections(file, annotated, document)
     else:
@@ -388,7 +395,7 @@ def _check_annotated_answers(
         yield FileProblem(*location, explain_unused_annotations(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
-    if (question_set := find_question_set(workspace, annotated.questions, layer)) is None:
+    if (question_set := load_question_set_or_none(workspace, annotated.questions, layer)) is None:
         yield FileProblem(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return
     ids = [question.id for question in question_set.questions]
@@ -399,15 +406,15 @@ def _check_annotated_answers(
         yield FileProblem(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
 
 
-def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]:
+def _check_corrections(workspace: Workspace, document_name: str) -> Iterator[FileProblem]:
     """Tell whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
     try:
-        document = load_document(name, workspace)
+        document = load_document(document_name, workspace)
     except GenaipaError:
         document = None
-    for layer, path in workspace.files_in_all_layers("corrections")[name]:
+    for layer, path in workspace.files_in_all_layers("corrections")[document_name]:
         corrections, errors = read_valid_yaml_part_and_errors(
-            path, Corrections, partial(correction_problems, path, name)
+            path, Corrections, partial(correction_problems, path, document_name)
         )
         yield from convert_to_findings(errors)
         if corrections is None:
@@ -415,11 +422,13 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
         if document is None or document.digest != corrections.digest:
             # Those that ship are of documents that may not be pulled, or be another text of the user's.
             if layer == "workspace":
-                mismatch = f"there is no document '{name}' with that digest here, so the corrections are not used."
+                mismatch = (
+                    f"there is no document '{document_name}' with that digest here, so the corrections are not used."
+                )
                 yield FileProblem(str(path), "digest", mismatch, "warning")
             continue
-        yield from convert_to_findings(find_unproved_corrections(path, corrections, document.text))
-        annotation_file = find_annotations(workspace, document)
+        yield from convert_to_findings(iterate_unproved_correction_errors(path, corrections, document.text))
+        annotation_file = find_annotation_file(workspace, document)
         answers = (
             annotation_file.annotations.answers
             if annotation_file and annotation_file.annotations.questions == corrections.questions
@@ -431,7 +440,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
                 yield FileProblem(str(path), f"corrections.{question}", problem, "warning")
 
 
-def _check_cited_sections(file: str, annotated: Annotations, document: Document) -> Iterator[FileProblem]:
+def _check_cited_sections(file_path: str, annotated: Annotations, document: Document) -> Iterator[FileProblem]:
     for question, answer in annotated.answers.items():
         named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
         for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
@@ -443,7 +452,7 @@ def _check_cited_sections(file: str, annotated: Annotations, document: Document)
             )
             if section is None and label != UNREADABLE:
                 problem = f"cites '{label}', a section that genaipa can't find"
-                yield FileProblem(file, entry, f"{problem} in {document.name}.", "warning")
+                yield FileProblem(file_path, entry, f"{problem} in {document.name}.", "warning")
 
 
 def _find_unread_files(workspace: Workspace) -> Iterator[FileProblem]:
@@ -469,20 +478,20 @@ def _explain_unread(path: Path, kind: DataKind, read_files: Iterable[Path]) -> s
     return f"is not read: the files in {kind}/ end in {' or '.join(SUFFIXES[kind])}."
 
 
-def _check_run(path: Path, *, with_digests: bool) -> Iterator[FileProblem]:
-    if not is_run(path):
-        yield FileProblem(str(path), "", f"is not a run: it has no {MANIFEST}.", "warning")
+def _check_run(run_path: Path, *, with_digests: bool) -> Iterator[FileProblem]:
+    if not is_run_folder(run_path):
+        yield FileProblem(str(run_path), "", f"is not a run: it has no {MANIFEST}.", "warning")
         return
-    folder = RunFolder(path)
+    folder = RunFolder(run_path)
     yield from _check_run_folder(folder)
     if with_digests:
-        for damage in find_damage(folder):
+        for damage in find_damage_in_run_folder(folder):
             yield FileProblem(str(damage.path), damage.where, damage.problem)
 
 
-def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileProblem]:
+def _check_studies(workspace: Workspace, run_paths: Iterable[Path]) -> Iterator[FileProblem]:
     """Warn of slices that are lost or were never begun, and of runs that only bear a study's name."""
-    studies = group_slices_by_study_name(RunFolder(path) for path in runs if is_run(path))
+    studies = group_slices_by_study_name(RunFolder(path) for path in run_paths if is_run_folder(path))
     for problem in (problem for study in studies.values() for problem in study.problems):
         yield FileProblem(str(workspace.home / RUNS), "", problem, "warning")
 
@@ -496,7 +505,7 @@ def _check_run_folder(folder: RunFolder) -> Iterator[FileProblem]:
     else:
         if problem := folder.describe_manifest_damage():
             yield FileProblem(str(path / MANIFEST), "", problem)
-        if lack := folder.describe_lost_answers(manifest):
+        if lack := folder.describe_lost_answers_or_empty(manifest):
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_record_lines(path / ANSWERS, Record)
     yield from _check_record_lines(path / CONVERSATIONS, ConversationRecord)
@@ -506,7 +515,9 @@ def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
     try:
         with open_existing_store(workspace, allow_damaged=True) as store:
             if store is not None:
-                yield from (FileProblem(store.name, "", problem) for problem in verify_log(store).breaks)
+                yield from (
+                    FileProblem(store.name, "", problem) for problem in verify_log_and_list_breaks(store).breaks
+                )
     except GenaipaError as error:
         # Not the address of a server, which may contain a password.
         yield from convert_to_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
@@ -528,7 +539,7 @@ def _check_record_lines(path: Path, record_type: type[msgspec.Struct]) -> Iterat
             except DAMAGE as error:
                 yield FileProblem(str(path), f"line {number}", f"is not a record ({clip_error_message(error)}).")
             else:
-                if not has_valid_sum(line):
+                if not has_valid_checksum(line):
                     yield FileProblem(
                         str(path), f"line {number}", "was changed: its checksum does not match its content."
                     )

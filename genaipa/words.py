@@ -16,15 +16,15 @@ def format_count(count: int, singular: str, plural: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def join_some(names: Iterable[object], limit: int) -> str:
-    """Join the first `limit` names and count the others: `A, B and 3 more`."""
+def join_some(names: Iterable[object], most_shown: int) -> str:
+    """Join the first `most_shown` names and count the others: `A, B and 3 more`."""
     items = [str(name) for name in names]
-    return ", ".join(items[:limit]) + (f" and {len(items) - limit:,} more" if len(items) > limit else "")
+    return ", ".join(items[:most_shown]) + (f" and {len(items) - most_shown:,} more" if len(items) > most_shown else "")
 
 
-def join_names(names: Sequence[str], last: str = "and") -> str:
+def join_names(names: Sequence[str], conjunction: str = "and") -> str:
     """Join at least one name: `A, B and C`, or `A, B or C` by another word."""
-    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
+    return f"{', '.join(names[:-1])} {conjunction} {names[-1]}" if len(names) > 1 else names[0]
 
 
 def replace_unprintable_characters(text: str) -> str:
@@ -37,12 +37,14 @@ def escape_unprintable(json_text: str) -> str:
     return _map_unprintable(json_text, lambda sign: json.dumps(sign)[1:-1])
 
 
-def _map_unprintable(text: str, change: Callable[[str], str]) -> str:
+def _map_unprintable(text: str, replace_character: Callable[[str], str]) -> str:
     # Blanks without a break, as French has them before a colon, are none that Python calls printable.
     return "\n".join(
         line
         if line.isprintable()
-        else "".join(c if c in "\t\ue000" or c.isprintable() or category(c) == "Zs" else change(c) for c in line)
+        else "".join(
+            c if c in "\t\ue000" or c.isprintable() or category(c) == "Zs" else replace_character(c) for c in line
+        )
         for line in text.split("\n")
     )
 
@@ -63,6 +65,6 @@ def format_percent_by_item_count(percent: float, item_count: float) -> str:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")
 
 
-def first_sentences(text: str, limit: int = 2) -> str:
+def first_sentences(text: str, most_sentences: int = 2) -> str:
     """Return the first sentences of a text."""
-    return " ".join(_SENTENCE.split(text.strip())[:limit])
+    return " ".join(_SENTENCE.split(text.strip())[:most_sentences])

@@ -80,7 +80,7 @@ class Workspace:
     def runs(self) -> Path:
         """Folder of run folders; a UsageError if it can't be one."""
         path = self.home / RUNS
-        if problem := explain_what_blocks_folder(path):
+        if problem := explain_what_blocks_folder_or_empty(path):
             raise UsageError(f"{path} {problem}")
         return path
 
@@ -151,7 +151,7 @@ def workspace_option_if_needed(home: Path) -> tuple[str, ...]:
     return () if home.resolve() == current_home else ("--workspace", str(home))
 
 
-def explain_what_blocks_folder(path: Path) -> str:
+def explain_what_blocks_folder_or_empty(path: Path) -> str:
     """Return the reason why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
     if path.is_symlink() and not path.exists():
         return f"is a link to {path.readlink()}, which does not exist; remove the link, or create its target."

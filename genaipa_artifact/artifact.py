@@ -32,7 +32,7 @@ from packaging.utils import canonicalize_name
 
 from genaipa import __version__
 from genaipa.answers import tidy as tidy_table
-from genaipa.archive import pack
+from genaipa.archive import pack_study
 from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import open_for_atomic_write
@@ -40,8 +40,8 @@ from genaipa.files.text import format_inline_code
 from genaipa.reports.render import as_text_lines_without_title_or_note
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.authors import read_authorships
-from genaipa.runs.permission import Permission
-from genaipa.scoring.rubric import load_guidelines, load_rubric, rubric_file
+from genaipa.runs.permission import SharingPermission
+from genaipa.scoring.rubric import find_rubric_path, load_guidelines, load_rubric
 from genaipa.words import format_count, join_some
 from genaipa_artifact.evaluation import HumanEvaluationRecords
 from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, HedsDataSheet, fill_data_sheet
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.archive import Packed
-    from genaipa.runs.selection import Source
+    from genaipa.archive import WrittenPack
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
 
@@ -63,8 +63,8 @@ CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
 
 
 def write_artifact(
-    workspace: Workspace, sources: Sequence[Source], folder: Path, *, include_excluded: bool = False
-) -> tuple[Packed, HedsDataSheet]:
+    workspace: Workspace, sources: Sequence[SelectedRun], folder: Path, *, include_excluded: bool = False
+) -> tuple[WrittenPack, HedsDataSheet]:
     """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
     begun = time.process_time()
     guidelines = load_guidelines(workspace, load_rubric(workspace))
@@ -72,12 +72,14 @@ def write_artifact(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
-    packed = pack(workspace, sources, folder / STUDY, excluded=include_excluded)
+    packed = pack_study(workspace, sources, folder / STUDY, with_excluded_answers=include_excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
-    licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
-    pinned, about = pin_installed_versions(), _describe_size_of_study(packed)
+    licenses = sorted(
+        {name for source in sources for name in SharingPermission(source.folder, source.manifest).licenses}
+    )
+    pinned, about = pin_versions_of_report_packages(), _describe_size_of_study(packed)
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
-    records = HumanEvaluationRecords.from_packed_study(packed, rubric_file(workspace).name, guidelines)
+    records = HumanEvaluationRecords.from_packed_study(packed, find_rubric_path(workspace).name, guidelines)
     sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
     authors = {authorship.author for source in sources for authorship in read_authorships(source.folder)}
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
@@ -85,7 +87,7 @@ def write_artifact(
         CONSTRAINTS: pinned,
         HEDS_JSON: sheet.as_json(),
         HEDS_LATEX: sheet.as_latex(),
-        CROISSANT: describe_tables_as_croissant(packed, folder / STUDY, about, licenses),
+        CROISSANT: format_study_as_croissant_json(packed, folder / STUDY, about, licenses),
         SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in digested_files.items()),
         README: _fill_template("readme.md.jinja", facts),
         APPENDIX: _fill_template(
@@ -102,7 +104,7 @@ def write_artifact(
     return packed, sheet
 
 
-def _describe_size_of_study(packed: Packed) -> str:
+def _describe_size_of_study(packed: WrittenPack) -> str:
     """Return the numbers of answers, documents and scores in a sentence."""
     frame = packed.report.frame
     if frame.empty:
@@ -120,7 +122,7 @@ def _describe_size_of_study(packed: Packed) -> str:
     )
 
 
-def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
+def _fill_template(template_name: str, facts: Mapping[str, Any]) -> str:
     """Return a text of the artifact in Markdown; what others wrote comes in as code, in which nothing is markup."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("genaipa_artifact", ""),
@@ -135,12 +137,12 @@ def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
         "some": join_some,
         "rows": as_text_lines_without_title_or_note,
     }
-    return environment.get_template(template).render(
+    return environment.get_template(template_name).render(
         {**facts, "genaipa": __version__, "folder": REPORT, "extras": ",".join(EXTRAS)}
     )
 
 
-def _collect_reproduction_facts(packed: Packed, archive: Path) -> dict[str, Any]:
+def _collect_reproduction_facts(packed: WrittenPack, archive: Path) -> dict[str, Any]:
     """Return facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
@@ -183,7 +185,9 @@ _CONTEXT: dict[str, Any] = {
 """The terms of Croissant 1.1 (https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html)."""
 
 
-def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
+def format_study_as_croissant_json(
+    packed: WrittenPack, archive: Path, study_description: str, licenses: Sequence[str]
+) -> str:
     """Describe a packed study as Croissant 1.1's JSON-LD: the archive, each table as CSV, and its columns."""
     study: dict[str, Any] = {
         "@type": "cr:FileObject",
@@ -223,7 +227,7 @@ def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, lice
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": "genaipa-study",
-        "description": f"{about} Each table of the report, and one row per answer and score.",
+        "description": f"{study_description} Each table of the report, and one row per answer and score.",
         "license": list(licenses),
         "url": "[address]",
         "citeAs": "[reference of the paper]",
@@ -236,7 +240,7 @@ def describe_tables_as_croissant(packed: Packed, archive: Path, about: str, lice
 
 
 def _iterate_names_titles_files_and_frames(
-    packed: Packed, archive_names: set[str]
+    packed: WrittenPack, archived_paths: set[str]
 ) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
     """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
@@ -244,7 +248,7 @@ def _iterate_names_titles_files_and_frames(
         (ANSWERS, "One row per answer, with everything known about it except its scores.", study.answers),
         (SCORES, "One row per answer and score: the source of all averages.", study.table),
     ):
-        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in archive_names), None)
+        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in archived_paths), None)
         if file:
             yield name, title, file, tidy_table.drop_empty_fact_columns(data)
     for table in packed.report.tables.values():
@@ -252,20 +256,22 @@ def _iterate_names_titles_files_and_frames(
         yield f"tables/{table.name}", table.title, f"tables/{table.name}.csv", table.data
 
 
-def _make_croissant_field(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
-    known_column = tidy_table.column_types_and_meanings(()).get(column) if table in (ANSWERS, SCORES) else None
+def _make_croissant_field(
+    table_name: str, archived_path: str, column: str, column_values: pd.Series[Any]
+) -> dict[str, Any]:
+    known_column = tidy_table.column_types_and_meanings(()).get(column) if table_name in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
-        "@id": f"{table}/{column}",
+        "@id": f"{table_name}/{column}",
         "name": column,
         **({"description": known_column[1]} if known_column else {}),
-        "dataType": _croissant_type(data),
-        "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+        "dataType": _croissant_type(column_values),
+        "source": {"fileObject": {"@id": archived_path}, "extract": {"column": column}},
     }
 
 
-def _croissant_type(data: pd.Series[Any]) -> str:
-    kind = data.dtype
+def _croissant_type(column_values: pd.Series[Any]) -> str:
+    kind = column_values.dtype
     if pd.api.types.is_bool_dtype(kind):
         return "sc:Boolean"
     if pd.api.types.is_integer_dtype(kind):
@@ -281,33 +287,36 @@ EXTRAS = ("reports",)
 """Extras of genaipa with which reports can be made."""
 
 
-def pin_installed_versions() -> str:
+def pin_versions_of_report_packages() -> str:
     """Return a line `name==version` for each package that genaipa needs for reports, as they are installed here."""
-    packages = sorted(name for name in map_installed_packages_to_requirements("genaipa", EXTRAS) if name != "genaipa")
+    packages = sorted(name for name in map_dependencies_to_requirements("genaipa", EXTRAS) if name != "genaipa")
     return "".join(f"{name}=={distribution(name).version}\n" for name in packages)
 
 
-def map_installed_packages_to_requirements(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
+def map_dependencies_to_requirements(package_name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
     """List what a package with these extras needs, directly or not, as installed: package → its requirements."""
     packages: dict[str, set[str]] = {}
-    _add_installed_requirements(name, extras, packages, set())
+    _add_installed_requirements(package_name, extras, packages, set())
     return packages
 
 
 def _add_installed_requirements(
-    name: str, extras: tuple[str, ...], packages: dict[str, set[str]], visited: set[tuple[str, str]]
+    package_name: str,
+    extras: tuple[str, ...],
+    requirements_by_package: dict[str, set[str]],
+    visited: set[tuple[str, str]],
 ) -> None:
     try:
-        package = distribution(name)
+        package = distribution(package_name)
     except PackageNotFoundError:
         return  # of another system or Python
     needed = _map_requirements_to_their_extras(package, extras)
-    packages.setdefault(name, set()).update(needed)
+    requirements_by_package.setdefault(package_name, set()).update(needed)
     for needed_name, needed_extras in needed.items():
         new = {(needed_name, extra) for extra in ("", *needed_extras)} - visited
         visited |= new
         if new:
-            _add_installed_requirements(needed_name, needed_extras, packages, visited)
+            _add_installed_requirements(needed_name, needed_extras, requirements_by_package, visited)
 
 
 def _map_requirements_to_their_extras(package: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.systems.provider import find_provider, unwrap_system
+from genaipa.systems.provider import find_provider, strip_wrapper_from_system_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.archive import Packed
+    from genaipa.archive import WrittenPack
     from genaipa.reports.table import Table
     from genaipa.scoring.events import Event, EventKind
     from genaipa.scoring.rubric import Guidelines, Rubric
@@ -46,7 +46,7 @@ class HumanEvaluationRecords:
 
     @classmethod
     def from_packed_study(
-        cls, packed: Packed, rubric_file_name: str, guidelines: Guidelines | None
+        cls, packed: WrittenPack, rubric_file_name: str, guidelines: Guidelines | None
     ) -> HumanEvaluationRecords:
         """Return the records of a packed study, and of the rubric and guidelines of its workspace."""
         return cls(packed.report.study, packed.report.tables, f"rubrics/{rubric_file_name}", guidelines)
@@ -57,23 +57,27 @@ class HumanEvaluationRecords:
         return self.study.rubric
 
     @cached_property
-    def _effective_events(self) -> list[Event]:
+    def _effective_scores_and_adjudications(self) -> list[Event]:
         return effective_scores_and_adjudications(self.study.log.counted)
 
     @cached_property
     def scores(self) -> list[Event]:
         """The scores of people that are in effect, without those of analysts who are left out."""
-        return [event for event in self._effective_events if (event.kind, event.scorer) == ("score", "human")]
+        return [
+            event
+            for event in self._effective_scores_and_adjudications
+            if (event.kind, event.scorer) == ("score", "human")
+        ]
 
     @cached_property
     def adjudications(self) -> list[Event]:
         """The adjudications that are in effect."""
-        return [event for event in self._effective_events if event.kind == "adjudication"]
+        return [event for event in self._effective_scores_and_adjudications if event.kind == "adjudication"]
 
     @cached_property
     def judge_scores(self) -> list[Event]:
         """The scores of judges that are in effect."""
-        return [event for event in self._effective_events if event.scorer == "machine"]
+        return [event for event in self._effective_scores_and_adjudications if event.scorer == "machine"]
 
     @cached_property
     def desk_scores(self) -> list[Event]:
@@ -81,7 +85,7 @@ class HumanEvaluationRecords:
         return [score for score in self.scores if score.order]
 
     @property
-    def are_all_from_desk(self) -> bool:
+    def has_only_desk_scores(self) -> bool:
         """Whether there are scores, all of them recorded by the desk."""
         return 0 < len(self.scores) == len(self.desk_scores)
 
@@ -119,13 +123,13 @@ class HumanEvaluationRecords:
         return self.scorable_answers[self.scorable_answers["scored"]]
 
     @cached_property
-    def stand_ins_of_models(self) -> dict[str, str]:
+    def descriptions_of_non_model_systems(self) -> dict[str, str]:
         """The systems whose replies are known to come from no model (system → what it is): rules, scripts, people."""
         stand_ins = {}
         systems = set(map(str, self.scorable_answers["system"].unique()))
         for source in self.study.sources:
             for name, facts in source.manifest.systems.items():
-                provider = find_provider(unwrap_system(facts.model or name))
+                provider = find_provider(strip_wrapper_from_system_name(facts.model or name))
                 if (
                     name in systems
                     and provider is not None

@@ -80,7 +80,7 @@ class HedsEntry:
         return {"title": self.title, **option, "answer": answer.text, "source": answer.source, **addition}
 
     @property
-    def text(self) -> str:
+    def answer_for_readers(self) -> str:
         """The answer as people read it, with what is left to the authors in brackets."""
         answer = self.answer
         if answer is None:
@@ -126,7 +126,7 @@ class HedsDataSheet:
     def as_latex(self) -> str:
         """Return the sheet as a table of LaTeX."""
         columns = ["question", "criterion", "about", "answer"]
-        rows = [(entry.number, entry.criterion, entry.title, entry.text) for entry in self.entries]
+        rows = [(entry.number, entry.criterion, entry.title, entry.answer_for_readers) for entry in self.entries]
         note = f"{' '.join(self.notes)} Fill in what is in brackets: {self.summary_of_answered_questions}."
         title = "Data sheet of the human evaluation (HEDS 3.0)"
         return as_latex(make_table("heds", title, note, pd.DataFrame(rows, columns=columns), columns))

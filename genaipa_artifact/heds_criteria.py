@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.rubric import format_value
+from genaipa.scoring.rubric import format_signed_value
 from genaipa.words import format_count
 from genaipa_artifact.heds import HedsAnswer, HedsCriterionQuestion
 from genaipa_artifact.heds_questions import SCORES, join_sentences
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _make_rubric_answerer(
-    read: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = ""
+    format_answer: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = ""
 ) -> Callable[[HumanEvaluationRecords, str], HedsAnswer | None]:
     """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
 
@@ -33,7 +33,7 @@ def _make_rubric_answerer(
         source = f"{records.rubric_path} as it is now"
         if not records.scores:
             source += "; no score names it"
-        return HedsAnswer(read(records, metric), source, authors_part=authors_part)
+        return HedsAnswer(format_answer(records, metric), source, authors_part=authors_part)
 
     return answer_from_rubric
 
@@ -41,7 +41,7 @@ def _make_rubric_answerer(
 def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> str:
     rubric = records.rubric
     words = zip(rubric.values, rubric.metrics[metric].words, strict=True)
-    meanings = "; ".join(f"{format_value(value)}: {meaning}" for value, meaning in words)
+    meanings = "; ".join(f"{format_signed_value(value)}: {meaning}" for value, meaning in words)
     section = records.guidelines and records.guidelines.sections.get(metric)
     return join_sentences(
         f"The meanings of its values: {meanings}.",
@@ -57,14 +57,14 @@ def _describe_rule_of_points(records: HumanEvaluationRecords) -> str:
     """Say which value follows from ticked points, and whether any were ticked."""
     rubric = records.rubric
     needs = "; ".join(
-        f"{format_value(value)} from {100 * needed.vital:g} % of the vital "
+        f"{format_signed_value(value)} from {100 * needed.vital:g} % of the vital "
         f"and {100 * needed.okay:g} % of the other points"
         for value, needed in zip(rubric.values, rubric.metrics[rubric.points_metric].points, strict=False)
     )
     ticked = any(score.ticks is not None for score in records.scores)
     return join_sentences(
         f"From ticked points of an annotated answer a value follows as a suggestion: {needs}; else "
-        f"{format_value(rubric.values[-1])}.",
+        f"{format_signed_value(rubric.values[-1])}.",
         "" if ticked else "No score has ticks.",
     )
 
@@ -77,7 +77,7 @@ def describe_presentation_of_scale(records: HumanEvaluationRecords, metric: str)
     """Say how the desk presents the scale; None without scores of the desk."""
     if not records.desk_scores:
         return None
-    whole = records.are_all_from_desk
+    whole = records.has_only_desk_scores
     return HedsAnswer(
         "At the desk, one button (and digit key) for each value, with its meaning.",
         f"{SCORES} (order); genaipa's desk",
@@ -124,7 +124,7 @@ def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> H
     )
 
 
-def _describe_m_all(rubric: Rubric) -> str:
+def _describe_m_all_formula(rubric: Rubric) -> str:
     weights = ", ".join(f"{rubric.display_names[name]} x {weight:g}" for name, weight in rubric.weights.items())
     weighted = f" ({weights})" if set(rubric.weights.values()) != {1.0} else ""
     return f"Over all criteria: {rubric.m_all_formula}, of the sum of an answer's values{weighted}."
@@ -139,7 +139,7 @@ def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str)
             "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
             "as each table's note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
-            _describe_m_all(records.rubric) if records.are_all_scored_by_current_rubric else "",
+            _describe_m_all_formula(records.rubric) if records.are_all_scored_by_current_rubric else "",
         ),
         "study.zip: report/tables",
         authors_part="what the main reference does beside this",
@@ -181,7 +181,7 @@ def name_measures_of_evaluator_agreement(records: HumanEvaluationRecords, metric
         "without having seen "
         f"others' scores, as recorded ({format_count(_int_or_raise(row['analysts']), 'person', 'people')}).",
         "study.zip: report/tables/agreement.csv",
-        authors_part="" if records.are_all_from_desk else "whether scores from elsewhere were independent",
+        authors_part="" if records.has_only_desk_scores else "whether scores from elsewhere were independent",
     )
 
 
@@ -231,7 +231,7 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion(
         "4.3.4",
         "Values of the scale",
-        _make_rubric_answerer(lambda records, _: ", ".join(map(format_value, records.rubric.values))),
+        _make_rubric_answerer(lambda records, _: ", ".join(map(format_signed_value, records.rubric.values))),
     ),
     HedsCriterionQuestion("4.3.5", "How the scale is presented", describe_presentation_of_scale),
     HedsCriterionQuestion(

@@ -42,8 +42,8 @@ def _join_nonempty_sources(*sources: str) -> str:
     return "; ".join(filter(None, sources))
 
 
-def _format_part_of_whole(part: int, whole: int, noun: str) -> str:
-    return f"{part:,} of {format_count(whole, noun)}"
+def _format_part_of_whole(part_count: int, whole_count: int, noun: str) -> str:
+    return f"{part_count:,} of {format_count(whole_count, noun)}"
 
 
 # -- 1 and 2: the experiment, and what was evaluated --
@@ -70,22 +70,24 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
             f"Scores recorded as people's exist for {format_count(len(scored), 'answer')} of "
             f"{join_some(systems, _LISTED)} to {format_count(questions.nunique(), 'question')}{wordings}{follow_ups} "
             f"about {join_some(documents, _LISTED)}{criteria}.",
-            _describe_stand_ins_of_models(records),
+            _describe_non_model_systems_if_any(records),
         ),
         f"{SCORES}; {_ANSWERS}",
         authors_part="its place in the main reference",
     )
 
 
-def _describe_stand_ins_of_models(records: HumanEvaluationRecords) -> str:
+def _describe_non_model_systems_if_any(records: HumanEvaluationRecords) -> str:
     """Say which systems are no models but rules, scripts or people; empty where none is known to be."""
     names_by_description: dict[str, list[str]] = {}
-    for name, about in records.stand_ins_of_models.items():
+    for name, about in records.descriptions_of_non_model_systems.items():
         names_by_description.setdefault(about, []).append(name)
     described = [f"{join_some(names, _LISTED)} ({about})" for about, names in names_by_description.items()]
     if not described:
         return ""
-    return f"Not {'a model' if len(records.stand_ins_of_models) == 1 else 'models'}: {'; '.join(described)}."
+    return (
+        f"Not {'a model' if len(records.descriptions_of_non_model_systems) == 1 else 'models'}: {'; '.join(described)}."
+    )
 
 
 _INPUTS = {
@@ -117,14 +119,14 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
             else "",
             f"Prompts: {join_names(known_sets)} (runs/*/prompts)." if known_sets else "",
             "Of imported runs, what was said around the questions is not recorded." if PUBLISHED in prompt_sets else "",
-            _describe_system_prompts(records),
+            _describe_runs_with_system_prompt(records),
         ),
         f"{_MANIFESTS} (spec.plan)",
         authors_part="the form's types of text that fit",
     )
 
 
-def _describe_system_prompts(records: HumanEvaluationRecords) -> str:
+def _describe_runs_with_system_prompt(records: HumanEvaluationRecords) -> str:
     """Say in which runs a system prompt came first; empty where in none."""
     sources = records.study.sources
     runs = [source.folder.name for source in sources if source.manifest.spec.system_prompt]
@@ -141,7 +143,7 @@ def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer |
     return HedsAnswer(
         join_sentences(
             f"Text: {format_count(len(records.scorable_answers), 'reply', 'replies')}.",
-            _describe_stand_ins_of_models(records),
+            _describe_non_model_systems_if_any(records),
         ),
         "study.zip: runs/*/answers.jsonl",
         authors_part="the form's types of text that fit",
@@ -176,15 +178,15 @@ def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | No
     ]
     return HedsAnswer(
         join_sentences(
-            f"Documents: {_name_languages(documents)}.",
-            f"Translated questions: {_name_languages(questions)}." if questions else "",
+            f"Documents: {_join_language_names(documents)}.",
+            f"Translated questions: {_join_language_names(questions)}." if questions else "",
         ),
         f"{_MANIFESTS} (documents), else recognised in the texts",
         authors_part=f"the language of the {join_names(unknown)}" if unknown else "",
     )
 
 
-def _name_languages(codes: Iterable[str]) -> str:
+def _join_language_names(codes: Iterable[str]) -> str:
     return join_names(sorted(map(language_name, codes)))
 
 
@@ -274,15 +276,17 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
         join_sentences(text, strata, beside if outside else "", follow_ups, about_inputs),
         f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
         option=2 if within == drawn_count and not outside else None,
-        authors_part=_name_choices_left_to_authors(is_part_whole=within == drawn_count, is_outside=outside > 0),
+        authors_part=_phrase_choices_left_to_authors(
+            is_random_part_fully_scored=within == drawn_count, are_others_scored=outside > 0
+        ),
     )
 
 
-def _name_choices_left_to_authors(*, is_part_whole: bool, is_outside: bool) -> str:
+def _phrase_choices_left_to_authors(*, is_random_part_fully_scored: bool, are_others_scored: bool) -> str:
     """Name what the records of a random part don't say: which answers were scored of it, or beside it."""
     answers = [
-        *([] if is_part_whole else ["those scored of it"]),
-        *(["the answers outside of it"] if is_outside else []),
+        *([] if is_random_part_fully_scored else ["those scored of it"]),
+        *(["the answers outside of it"] if are_others_scored else []),
     ]
     return f"how {join_names([*answers, 'the documents', 'the questions'])} were chosen" if answers else _INPUTS_LEFT
 
@@ -309,10 +313,10 @@ def _describe_sampling_of_inputs(records: HumanEvaluationRecords) -> str:
     )
 
 
-def _describe_question_limit(seed: int, first: int, last: int) -> str:
+def _describe_question_limit(seed: int, first_position: int, last_position: int) -> str:
     return (
         f"Of each set's questions, in an order that the seed {seed} decides for each document and repetition, those "
-        f"from {first} to {last} were asked."
+        f"from {first_position} to {last_position} were asked."
     )
 
 
@@ -374,12 +378,12 @@ def describe_training_of_evaluators(records: HumanEvaluationRecords) -> HedsAnsw
 # -- 3.3: design --
 
 
-def describe_medium_of_desk_scores(records: HumanEvaluationRecords) -> HedsAnswer | None:
+def describe_medium_of_scores(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Say through what scores came in, as far as events tell; None where none does."""
     if not records.desk_scores:
         return None
     desk = "genaipa's scoring desk, a page in the browser"
-    if records.are_all_from_desk:
+    if records.has_only_desk_scores:
         return HedsAnswer(f"As recorded, {desk}.", f"{SCORES} (order)")
     count = _format_part_of_whole(len(records.desk_scores), len(records.scores), "score")
     return HedsAnswer(
@@ -497,7 +501,7 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
         ),
         f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",
         authors_part="the screen's other parts"
-        if records.are_all_from_desk
+        if records.has_only_desk_scores
         else "the screen's other parts, and other scores'",
     )
 
@@ -506,7 +510,7 @@ def _format_nonzero_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
 
 
-def describe_dates_and_seconds_of_scores(records: HumanEvaluationRecords) -> HedsAnswer | None:
+def describe_desk_score_dates_and_seconds(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Give the time in which the desk's scores came, and the median seconds; None without scores of the desk."""
     scores = records.desk_scores
     if not scores:
@@ -555,12 +559,12 @@ QUESTIONS = (
     HedsQuestion("3.2.4", "Training and practice", describe_training_of_evaluators),
     HedsQuestion("3.2.5", "Evaluators: other characteristics"),
     HedsQuestion("3.3.1", "Preregistration"),
-    HedsQuestion("3.3.2", "Medium of the responses", describe_medium_of_desk_scores),
+    HedsQuestion("3.3.2", "Medium of the responses", describe_medium_of_scores),
     HedsQuestion("3.3.3.1", "Quality assurance: kinds", name_kinds_of_quality_assurance),
     HedsQuestion("3.3.3.2", "Quality assurance: details", describe_figures_of_quality_assurance),
     HedsQuestion("3.3.4.1", "Where the interface can be seen"),
     HedsQuestion("3.3.4.2", "What evaluators are shown", describe_screen_while_scoring),
-    HedsQuestion("3.3.5", "Freedom of when and how fast", describe_dates_and_seconds_of_scores),
+    HedsQuestion("3.3.5", "Freedom of when and how fast", describe_desk_score_dates_and_seconds),
     HedsQuestion("3.3.6", "Questions and feedback of evaluators"),
     HedsQuestion("3.3.7", "Place and conditions"),
     HedsQuestion("3.3.8", "How conditions vary"),

@@ -45,15 +45,15 @@ class _Metadata(msgspec.Struct):
     finish_details: Any = None
 
 
-class _Content(msgspec.Struct):
+class _ChatGptContent(msgspec.Struct):
     content_type: str = ""
     parts: list[Any] | None = None
     text: Any = None
 
 
-class _Message(msgspec.Struct):
+class _ChatGptMessage(msgspec.Struct):
     author: _Author
-    content: _Content | None = None
+    content: _ChatGptContent | None = None
     create_time: Any = None
     recipient: str | None = "all"
     channel: str | None = None
@@ -62,11 +62,11 @@ class _Message(msgspec.Struct):
 
 
 class _Node(msgspec.Struct):
-    message: _Message | None = None
+    message: _ChatGptMessage | None = None
     parent: str | None = None
 
 
-class _Tree(msgspec.Struct):
+class _ChatGptTree(msgspec.Struct):
     mapping: dict[str, _Node]
     current_node: str | None = None
 
@@ -82,31 +82,35 @@ _CANVAS = "canmore."
 """Begins the name of the tool with which an assistant writes a document beside the chat."""
 
 
-def _read_chatgpt(file: ExportFile) -> Iterator[Chat]:
+def _read_chatgpt_chats(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        tree = file.decode(entry, item, _Tree, _CHATGPT)
+        tree = file.decode_item(entry, item, _ChatGptTree, _CHATGPT)
         exchanges = _ExchangeCollector("chatgpt")
         for message in _list_shown_messages(tree):
             data = message.metadata or _Metadata()
-            text, started = _join_parts(message.content), format_moment_or_empty(message.create_time)
+            text, started = _join_text_parts(message.content), format_moment_or_empty(message.create_time)
             if message.author.role == "user":
                 files = (file for file in data.attachments or () if isinstance(file, dict))
                 exchanges.start_exchange(
                     entry, text, [ShownText(str(file.get("name") or "")) for file in files], started
                 )
             else:
-                text = _read_canvas(message) if _writes_canvas(message) else _MARKED.sub(_read_marked_words, text)
-                exchanges.add_reply_to_exchange(text.strip(), data.model_slug or "", is_cut=_is_cut(message))
+                text = (
+                    _read_canvas_document_or_empty(message)
+                    if _writes_canvas(message)
+                    else _MARKED.sub(_visible_words_of_mark, text)
+                )
+                exchanges.add_reply_to_last_exchange(text.strip(), data.model_slug or "", is_cut=_is_reply_cut(message))
         yield Chat(entry, exchanges.make_all_exchanges())
 
 
-def _list_shown_messages(tree: _Tree) -> list[_Message]:
+def _list_shown_messages(tree: _ChatGptTree) -> list[_ChatGptMessage]:
     """List the messages that a person saw, on the branch that was last in view."""
     nodes, name = tree.mapping, tree.current_node or ""
     if name not in nodes:
         times = {name: format_moment_or_empty(node.message.create_time) for name, node in nodes.items() if node.message}
         name = max(times, key=lambda key: times[key], default="")
-    branch: list[_Message] = []
+    branch: list[_ChatGptMessage] = []
     passed: set[str] = set()
     while name in nodes and name not in passed:
         passed.add(name)
@@ -117,7 +121,7 @@ def _list_shown_messages(tree: _Tree) -> list[_Message]:
     return branch[::-1]
 
 
-def _is_shown(message: _Message) -> bool:
+def _is_shown(message: _ChatGptMessage) -> bool:
     role, data = message.author.role, message.metadata or _Metadata()
     if data.is_visually_hidden_from_conversation or message.content is None:
         return False
@@ -131,21 +135,21 @@ def _is_shown(message: _Message) -> bool:
     return role == "user"
 
 
-def _is_cut(message: _Message) -> bool:
+def _is_reply_cut(message: _ChatGptMessage) -> bool:
     """Tell whether a reply was stopped by the person, or reached the limit of tokens."""
     details = message.metadata.finish_details if message.metadata else None
     reason = details.get("type") if isinstance(details, dict) else None
     return reason in _CUT or message.status == "finished_partial_completion"
 
 
-def _join_parts(content: _Content | None) -> str:
+def _join_text_parts(content: _ChatGptContent | None) -> str:
     """Join the texts of a message; a recording has its transcript, a picture has none."""
     parts = (content.parts if content else None) or []
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return "\n".join(text for text in texts if isinstance(text, str)).strip()
 
 
-def _read_marked_words(marked: re.Match[str]) -> str:
+def _visible_words_of_mark(marked: re.Match[str]) -> str:
     """Return the words that a person read of something marked: a thing's name, a link's text; none of a source."""
     kind, inner = marked.groups()
     if kind == "entity":
@@ -154,7 +158,7 @@ def _read_marked_words(marked: re.Match[str]) -> str:
     return inner.partition("\ue202")[0] if kind == "url" else ""
 
 
-def _writes_canvas(message: _Message) -> bool:
+def _writes_canvas(message: _ChatGptMessage) -> bool:
     return message.author.role == "assistant" and (message.recipient or "").startswith(_CANVAS)
 
 
@@ -168,10 +172,10 @@ class _Canvas(msgspec.Struct):
     updates: list[_CanvasUpdate] = []
 
 
-def _read_canvas(message: _Message) -> str:
+def _read_canvas_document_or_empty(message: _ChatGptMessage) -> str:
     """Return the document that an assistant wrote beside the chat, at first or anew; nothing of a change within it."""
     content = message.content
-    call = content.text if content and isinstance(content.text, str) else _join_parts(content)
+    call = content.text if content and isinstance(content.text, str) else _join_text_parts(content)
     try:
         canvas = decode_lenient_json(call.encode(), _Canvas)
     except DAMAGE:
@@ -183,7 +187,7 @@ def _read_canvas(message: _Message) -> str:
 # -- Claude --
 
 
-class _Block(msgspec.Struct):
+class _ClaudeBlock(msgspec.Struct):
     type: str = ""
     text: str | None = ""
     name: str | None = ""
@@ -198,7 +202,7 @@ class _File(msgspec.Struct):
 class _ClaudeMessage(msgspec.Struct):
     sender: str
     text: str | None = ""
-    content: list[_Block] | str | None = None
+    content: list[_ClaudeBlock] | str | None = None
     created_at: str | None = ""
     uuid: str | None = ""
     parent_message_uuid: str | None = None
@@ -213,9 +217,9 @@ class _ClaudeChat(msgspec.Struct):
     model: str | None = ""
 
 
-def _read_claude(file: ExportFile) -> Iterator[Chat]:
+def _read_claude_chats(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        chat = file.decode(entry, item, _ClaudeChat, _CLAUDE)
+        chat = file.decode_item(entry, item, _ClaudeChat, _CLAUDE)
         exchanges = _ExchangeCollector("claude")
         for message in _list_messages_of_current_branch(chat):
             text = _read_claude_text(message)
@@ -224,7 +228,7 @@ def _read_claude(file: ExportFile) -> Iterator[Chat]:
                 attachments = [ShownText(file.file_name or "", file.extracted_content or "") for file in files]
                 exchanges.start_exchange(entry, text, attachments, format_moment_or_empty(message.created_at))
             elif message.sender == "assistant":
-                exchanges.add_reply_to_exchange(text, message.model or chat.model or "")
+                exchanges.add_reply_to_last_exchange(text, message.model or chat.model or "")
         yield Chat(entry, exchanges.make_all_exchanges())
 
 
@@ -256,7 +260,7 @@ def _read_claude_text(message: _ClaudeMessage) -> str:
     return _ARTIFACT_TAG.sub("", _THOUGHTS.sub("", text)).strip()
 
 
-def _read_claude_block(block: _Block) -> str:
+def _read_claude_block(block: _ClaudeBlock) -> str:
     """Return the words of a block: a text, a recording's, or a document beside the chat; none of other tools."""
     if block.type in ("text", "voice_note"):
         return block.text or ""
@@ -271,7 +275,7 @@ class _Html(msgspec.Struct):
     html: str = ""
 
 
-class _Activity(msgspec.Struct):
+class _GeminiActivity(msgspec.Struct):
     title: str = ""
     time: str = ""
     header: str = ""
@@ -287,10 +291,10 @@ _PAUSE = 30 * 60
 """Seconds without a prompt after which the next one begins another conversation: the file tells none apart."""
 
 
-def _read_gemini(file: ExportFile) -> Iterator[Chat]:
+def _read_gemini_activity_chats(file: ExportFile) -> Iterator[Chat]:
     activities = []
     for entry, item in file.items:
-        activity = file.decode(entry, item, _Activity, _GEMINI)
+        activity = file.decode_item(entry, item, _GeminiActivity, _GEMINI)
         labels = " ".join([activity.header, *activity.products]).lower()
         if ("gemini" in labels or "bard" in labels) and activity.safeHtmlItem:
             activities.append((format_moment_or_empty(activity.time), entry, activity))
@@ -302,14 +306,18 @@ def _read_gemini(file: ExportFile) -> Iterator[Chat]:
             names = [str(subtitle.get("name") or "") for subtitle in activity.subtitles]
             attachments = [ShownText(name.strip("- ")) for name in names if name.startswith("-")]
             exchanges.start_exchange(entry, prompt.strip(), attachments, started)
-            exchanges.add_reply_to_exchange("\n\n".join(read_html_text(item.html) for item in activity.safeHtmlItem))
+            exchanges.add_reply_to_last_exchange(
+                "\n\n".join(extract_html_reply_text(item.html) for item in activity.safeHtmlItem)
+            )
         yield Chat(group[0][1], exchanges.make_all_exchanges())
 
 
-def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterator[list[tuple[str, str, _Activity]]]:
-    group: list[tuple[str, str, _Activity]] = []
-    for timed in activities:
-        if group and _measure_pause(group[-1][0], timed[0]) > _PAUSE:
+def _split_at_pauses(
+    times_entries_and_activities: Iterable[tuple[str, str, _GeminiActivity]],
+) -> Iterator[list[tuple[str, str, _GeminiActivity]]]:
+    group: list[tuple[str, str, _GeminiActivity]] = []
+    for timed in times_entries_and_activities:
+        if group and _measure_pause_seconds(group[-1][0], timed[0]) > _PAUSE:
             yield group
             group = []
         group.append(timed)
@@ -317,7 +325,7 @@ def _split_at_pauses(activities: Iterable[tuple[str, str, _Activity]]) -> Iterat
         yield group
 
 
-def _measure_pause(earlier: str, later: str) -> float:
+def _measure_pause_seconds(earlier: str, later: str) -> float:
     if not (earlier and later):
         return float("inf")
     return (dt.datetime.fromisoformat(later) - dt.datetime.fromisoformat(earlier)).total_seconds()
@@ -338,9 +346,9 @@ class _GeminiChat(msgspec.Struct):
     conversation_turns: list[_TurnPair]
 
 
-def _read_gemini_conversations(file: ExportFile) -> Iterator[Chat]:
+def _read_workspace_gemini_chats(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        chat = file.decode(entry, item, _GeminiChat, _WORKSPACE_GEMINI)
+        chat = file.decode_item(entry, item, _GeminiChat, _WORKSPACE_GEMINI)
         exchanges = _ExchangeCollector("gemini")
         for pair in chat.conversation_turns:
             if pair.user_turn:
@@ -348,7 +356,7 @@ def _read_gemini_conversations(file: ExportFile) -> Iterator[Chat]:
                     entry, pair.user_turn.prompt, (), format_moment_or_empty(pair.user_turn.turn_last_modified)
                 )
             if pair.system_turn:
-                exchanges.add_reply_to_exchange(
+                exchanges.add_reply_to_last_exchange(
                     "\n".join(str(part["data"]) for part in pair.system_turn.text if part.get("data"))
                 )
         yield Chat(entry, exchanges.make_all_exchanges())
@@ -367,15 +375,15 @@ class _ExchangeCollector:
         self._models: list[str] = []
         self._cuts: list[bool] = []
 
-    def start_exchange(self, entry: str, text: str, shown: Iterable[ShownText], started: str) -> None:
-        self._asked.append((entry, text, tuple(shown), started))
+    def start_exchange(self, entry: str, prompt: str, attachments: Iterable[ShownText], started_at: str) -> None:
+        self._asked.append((entry, prompt, tuple(attachments), started_at))
         self._replies.append([])
         self._models.append("")
         self._cuts.append(False)
 
-    def add_reply_to_exchange(self, text: str, model: str = "", *, is_cut: bool = False) -> None:
-        if text and self._asked:
-            self._replies[-1].append(text)
+    def add_reply_to_last_exchange(self, reply_text: str, model: str = "", *, is_cut: bool = False) -> None:
+        if reply_text and self._asked:
+            self._replies[-1].append(reply_text)
             self._cuts[-1] = is_cut
             self._models[-1] = model or self._models[-1]
 
@@ -424,7 +432,7 @@ class _TextOfHtml(HTMLParser):
             self.pieces.append(data if self._open["pre"] > 0 else re.sub(r"\s+", " ", data))
 
 
-def read_html_text(html: str) -> str:
+def extract_html_reply_text(html: str) -> str:
     """Return the text of a reply that is in HTML."""
     parser = _TextOfHtml()
     parser.feed(html)
@@ -434,10 +442,12 @@ def read_html_text(html: str) -> str:
 
 
 _REMEDY = "write its answers as JSON lines with the keys 'question', 'answer', 'document' and 'system'"
-_CHATGPT = ChatFileLayout("an export from ChatGPT", frozenset({"mapping"}), _read_chatgpt, _REMEDY)
-_CLAUDE = ChatFileLayout("an export from Claude", frozenset({"chat_messages"}), _read_claude, _REMEDY)
-_GEMINI = ChatFileLayout("Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini, _REMEDY)
+_CHATGPT = ChatFileLayout("an export from ChatGPT", frozenset({"mapping"}), _read_chatgpt_chats, _REMEDY)
+_CLAUDE = ChatFileLayout("an export from Claude", frozenset({"chat_messages"}), _read_claude_chats, _REMEDY)
+_GEMINI = ChatFileLayout(
+    "Gemini's activity", frozenset({"title", "time", "header"}), _read_gemini_activity_chats, _REMEDY
+)
 _WORKSPACE_GEMINI = ChatFileLayout(
-    "an export from Gemini", frozenset({"conversation_turns"}), _read_gemini_conversations, _REMEDY
+    "an export from Gemini", frozenset({"conversation_turns"}), _read_workspace_gemini_chats, _REMEDY
 )
 ASSISTANTS = (_CHATGPT, _CLAUDE, _GEMINI, _WORKSPACE_GEMINI)

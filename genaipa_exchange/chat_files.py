@@ -45,7 +45,7 @@ def read_chat_files(path: Path) -> Iterator[tuple[ChatFileLayout, ExportFile]]:
             is_export = True
             yield layout, ExportFile(source, name, items)
         elif not (name or path.is_dir()):
-            _refuse_file(source, raw, items)
+            _raise_unreadable_file_error(source, raw, items)
     if not is_export:
         raise DataError(path, f"holds no chats; {_READABLE}.")
 
@@ -79,11 +79,11 @@ def _split_file_into_items(raw: bytes, allowance: ReadingAllowance, member_name:
     if not head.startswith((b"{", b"[")):
         return []
     try:
-        items = _list_items_if_json_lines(raw) or _split_json_value(raw)
+        items = _list_items_if_json_lines(raw) or _list_items_of_json_value(raw)
     except DAMAGE as error:
         wrong = f"is damaged, or was cut off ({clip_error_message(error)}); download or copy it again."
         raise DataError(allowance.source, wrong, clip(member_name)) from None
-    allowance.count_read_elements(len(items), member_name)
+    allowance.add_elements_within_limit(len(items), member_name)
     for entry, item in items:
         if len(memoryview(item)) > CHAT_SIZE:
             raise allowance.refusal_error(
@@ -103,7 +103,7 @@ def _list_items_if_json_lines(raw: bytes) -> Items:
     return [(f"line {n}", msgspec.Raw(line)) for n, line in lines if line.strip()]
 
 
-def _split_json_value(raw: bytes) -> Items:
+def _list_items_of_json_value(raw: bytes) -> Items:
     """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
     if raw.lstrip().startswith(b"["):
         return [(f"entry {n}", entry) for n, entry in enumerate(decode_lenient_json(raw, list[msgspec.Raw]), 1)]
@@ -128,7 +128,7 @@ def _recognize_layout(items: Items) -> ChatFileLayout | None:
     return None
 
 
-def _refuse_file(path: Path, raw: bytes, items: Items) -> None:
+def _raise_unreadable_file_error(path: Path, raw: bytes, items: Items) -> None:
     """Raise the DataError of a single file that is no export that can be read."""
     head = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if head == b"<":

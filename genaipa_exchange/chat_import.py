@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, UnknownNameError, UsageError, clip
 from genaipa.files.text import sha256_of
 from genaipa.languages.catalog import language_code_or_empty, variant_name_for_language
-from genaipa.policies.adding import is_file_or_address
+from genaipa.policies.adding import is_file_address_or_stdin
 from genaipa.policies.formats import SUFFIXED
 from genaipa.questions.sets import QuestionSet, default_question_set_name, load_question_set
 from genaipa.systems.thoughts import split_thoughts
@@ -46,7 +46,7 @@ def import_chats(paths: Sequence[Path], incoming: Incoming) -> ImportSummary:
     for path in dict.fromkeys(paths):
         for layout, file in read_chat_files(path):
             for chat in layout.read(file):
-                chats.import_chat(layout, file, chat)
+                chats.collect_answers_of_chat(layout, file, chat)
     return chats.write_runs()
 
 
@@ -64,7 +64,7 @@ class ChatImport:
     def __init__(self, incoming: Incoming) -> None:
         self._incoming, self._options = incoming, incoming.chats
         self._finder = DocumentFinder(incoming)
-        self._policy_document = self._load_policy()
+        self._policy_document = self._load_policy_option_document()
         self._matchers: dict[tuple[str, str], QuestionMatcher] = {}
         self._sets: dict[tuple[str, str], QuestionSet] = {}
         self._texts: dict[str, Document] = {}
@@ -77,7 +77,7 @@ class ChatImport:
         self._chats = self._messages = self._answer_count = self._silent = self._without_document = self._unmatched = 0
         self._repeated = 0
 
-    def import_chat(self, layout: ChatFileLayout, file: ExportFile, chat: Chat) -> None:
+    def collect_answers_of_chat(self, layout: ChatFileLayout, file: ExportFile, chat: Chat) -> None:
         """Take in the answers of a conversation; a DataError where it is unclear which document one is about."""
         self._chats += 1
         documents_shown, unmatched, coordinates_in_chat = _ShownDocuments(), list[str](), set[tuple[str, str, str]]()
@@ -88,7 +88,7 @@ class ChatImport:
             if not documents:
                 self._without_document += 1
                 continue
-            question = self._find_document_and_question(file, chat, exchange, documents, texts)
+            question = self._find_document_and_question_match(file, chat, exchange, documents, texts)
             if question is None:
                 unmatched += [] if pastes and layout.is_personal else texts[:1]
                 continue
@@ -99,7 +99,7 @@ class ChatImport:
                     self._repeated += 1
                     continue
                 coordinates_in_chat.add(coordinates)
-                self._add_answer(layout, file, chat, exchange, document, documents_shown, match)
+                self._collect_matched_answer(layout, file, chat, exchange, document, documents_shown, match)
         if coordinates_in_chat or documents_shown.names or not layout.is_personal:
             self._unmatched += len(unmatched)
             self._rows.update((clip(" ".join(text.split())), "", "no question is similar") for text in unmatched)
@@ -112,26 +112,26 @@ class ChatImport:
         """Note what a message shows; its texts without the document's, and whether it only shows the document."""
         texts, pastes = list[str](), False
         for text in exchange.asked:
-            pasted = self._finder.find_in_text(text)
+            pasted = self._finder.find_pasted_document(text)
             texts += pasted.questions if pasted else (text,)
             pastes |= pasted is not None
             documents_shown.names |= dict.fromkeys(pasted.names if pasted else ())
         for item in exchange.shown:
-            attached = self._finder.find_in_text(item.text)
-            name = "" if attached else self._finder.find_by_file_name(item.name)
+            attached = self._finder.find_pasted_document(item.text)
+            name = "" if attached else self._finder.document_name_of_file_or_empty(item.name)
             documents_shown.names |= dict.fromkeys(attached.names if attached else [name] if name else ())
             is_text = bool(item.text) or PurePath(item.name).suffix.lower() in SUFFIXED
             documents_shown.unknown |= is_text and not (attached or name)
         return texts, pastes
 
-    def _load_policy(self) -> Document | None:
+    def _load_policy_option_document(self) -> Document | None:
         """Return the document of `--policy`, if it is given; an UnknownNameError for none."""
         name = self._options.policy
         if not name:
             return None
         if document := self._finder.load_document_if_known(name):
             return document
-        hint = f"add it first: genaipa policies add {name}" if is_file_or_address(name) else ""
+        hint = f"add it first: genaipa policies add {name}" if is_file_address_or_stdin(name) else ""
         raise UnknownNameError("policy", name, self._incoming.given_and_workspace_document_names, hint)
 
     def _list_candidate_documents(
@@ -157,7 +157,7 @@ class ChatImport:
             )
             raise DataError(file.label, wrong, chat.entry)
         if document_text not in self._texts:
-            pasted = self._finder.find_in_text(document_text)
+            pasted = self._finder.find_pasted_document(document_text)
             document = self._finder.load_document_if_known(pasted.names[0]) if pasted else None
             if document is None or document.text.strip() != document_text.strip():
                 document = self._incoming.make_or_load_document(
@@ -169,14 +169,20 @@ class ChatImport:
 
     # -- the question --
 
-    def _find_document_and_question(
-        self, file: ExportFile, chat: Chat, exchange: Exchange, documents: Sequence[Document], texts: Sequence[str]
+    def _find_document_and_question_match(
+        self,
+        file: ExportFile,
+        chat: Chat,
+        exchange: Exchange,
+        documents: Sequence[Document],
+        possible_questions: Sequence[str],
     ) -> tuple[Document, QuestionMatch] | None:
         """Find the question of a message, and which document it is about; a DataError if it may be about several."""
         matches = [
             (document, match)
             for document in documents
-            if (match := self._find_matcher(file, chat, document).find_best_match(texts)) is not None
+            if (match := self._cached_question_matcher(file, chat, document).find_best_match(possible_questions))
+            is not None
         ]
         same_words = [(document, match) for document, match in matches if match.how != "close"]
         accepted = same_words or [(document, match) for document, match in matches if self._accepts_match(match)]
@@ -193,7 +199,7 @@ class ChatImport:
         accept = self._options.accept
         return match.how != "close" or (accept is not None and match.similarity >= accept)
 
-    def _find_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
+    def _cached_question_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
         key = (document.digest, chat.language)
         if key not in self._matchers:
             self._sets[key] = self._load_question_set(file, chat, document)
@@ -232,7 +238,7 @@ class ChatImport:
             self._close.append(match.similarity)
         return is_accepted
 
-    def _add_answer(
+    def _collect_matched_answer(
         self,
         layout: ChatFileLayout,
         file: ExportFile,

@@ -11,14 +11,14 @@ from genaipa.files.names import clean_folder_name
 from genaipa.files.strict_yaml import format_yaml
 from genaipa.files.text import read_text, sha256_of
 from genaipa.kinds import DEFAULT
-from genaipa.questions.annotations import find_annotations
+from genaipa.questions.annotations import find_annotation_file
 from genaipa.questions.sets import WORDINGS
 from genaipa.runs import journal
 from genaipa.runs.documents import encode_introduction
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import RecordedRun
 from genaipa.runs.manifest import CONVERSATIONS
-from genaipa.runs.procedure import INITIALIZATIONS, Coordinates, ProcedurePlan, conversation_id
+from genaipa.runs.procedure import INITIALIZATIONS, ProcedurePlan, RecordCoordinates, conversation_id
 from genaipa.runs.records import ConversationRecord, FailureInfo, Record, RunSpec, answer_digest, record_key
 from genaipa.systems.base import Message
 
@@ -65,12 +65,12 @@ class MatchedAnswer:
 
     def key(self, repetition: int) -> str:
         """Return the key of its record."""
-        return record_key(self.system, DEFAULT, self.coordinates(repetition).as_dict())
+        return record_key(self.system, DEFAULT, self.coordinates(repetition).as_dict_without_empty_values())
 
-    def coordinates(self, repetition: int) -> Coordinates:
+    def coordinates(self, repetition: int) -> RecordCoordinates:
         """Return its place among the answers of its system."""
         at = self.match
-        return Coordinates(self.document.name, self.initialization, at.wording, repetition, "", at.question)
+        return RecordCoordinates(self.document.name, self.initialization, at.wording, repetition, "", at.question)
 
 
 def add_chat_run_to_incoming(incoming: Incoming, layout_title: str, answers: Sequence[MatchedAnswer]) -> None:
@@ -94,7 +94,7 @@ def add_chat_run_to_incoming(incoming: Incoming, layout_title: str, answers: Seq
         conversation = conversations.setdefault(begun, _Conversation(begun, answer, is_shared=begun != key))
         conversation.order.append(at.question)
         orders[f"{at.document}|{repetition}"][at.question] = None
-        records.append(_make_record(answer, at, key, begun, len(conversation.order)))
+        records.append(_make_answer_record(answer, at, key, begun, len(conversation.order)))
     beside_answers = {
         CONVERSATIONS: b"".join(
             journal.encode_record_line(conversation.conversation_record) for conversation in conversations.values()
@@ -104,7 +104,7 @@ def add_chat_run_to_incoming(incoming: Incoming, layout_title: str, answers: Seq
         f"introductions/{conversation.introduction_digest}.json": conversation.introduction_content
         for conversation in conversations.values()
     }
-    run = _make_run(
+    run = _make_recorded_run(
         incoming, layout_title, unknown, records, {key: tuple(order) for key, order in orders.items()}, beside_answers
     )
     incoming.add_run_or_refuse_taken_name(run.name, records, run.files)
@@ -184,10 +184,10 @@ def _assign_repetitions(answers: Sequence[MatchedAnswer]) -> list[int]:
     chats: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for index, answer in enumerate(answers):
         chats[answer.chat, answer.document.name].append(index)
-    answers_by_place: dict[Coordinates, MatchedAnswer] = {}
+    answers_by_place: dict[RecordCoordinates, MatchedAnswer] = {}
     reserved: dict[tuple[str, int], bool] = {}
     """Document and repetition → whether a conversation of several questions has it alone."""
-    latest: Counter[Coordinates] = Counter()
+    latest: Counter[RecordCoordinates] = Counter()
     """A question → its last repetition so far, of those that a file doesn't number."""
     repetitions = [answer.repetition for answer in answers]
     for answer in (answer for answer in answers if answer.repetition):
@@ -216,22 +216,24 @@ def _assign_repetitions(answers: Sequence[MatchedAnswer]) -> list[int]:
     return repetitions
 
 
-def _classify_status(answer: MatchedAnswer) -> Status:
+def _classify_answer_status(answer: MatchedAnswer) -> Status:
     if answer.reply is None:
         return "failed"
     is_thoughts_alone = bool(answer.reply.thoughts) and not answer.reply.answer
     return "truncated" if answer.exchange.is_cut or is_thoughts_alone else "answered"
 
 
-def _make_record(answer: MatchedAnswer, at: Coordinates, key: str, conversation: str, turn: int) -> Record:
+def _make_answer_record(
+    answer: MatchedAnswer, coordinates: RecordCoordinates, key: str, conversation_name: str, turn: int
+) -> Record:
     reply, exchange = answer.reply, answer.exchange
     return Record(
         key=key,
-        status=_classify_status(answer),
-        conversation=conversation,
+        status=_classify_answer_status(answer),
+        conversation=conversation_name,
         kind="answer",
         system=answer.system,
-        coordinates=at.as_dict(),
+        coordinates=coordinates.as_dict_without_empty_values(),
         turn=turn,
         asked=answer.match.asked,
         reply=reply.answer if reply else None,
@@ -244,13 +246,13 @@ def _make_record(answer: MatchedAnswer, at: Coordinates, key: str, conversation:
     )
 
 
-def _make_run(
+def _make_recorded_run(
     incoming: Incoming,
     layout_title: str,
     answers: Sequence[MatchedAnswer],
     records: Sequence[Record],
-    orders: dict[str, tuple[str, ...]],
-    files: dict[str, bytes],
+    question_orders: dict[str, tuple[str, ...]],
+    further_files: dict[str, bytes],
 ) -> RecordedRun:
     workspace, system = incoming.workspace, answers[0].system
     documents = {answer.document.name: answer.document for answer in answers}
@@ -275,8 +277,8 @@ def _make_run(
     content = sha256_of("\n".join(f"{record.key}\0{record.started}\0{record.digest}" for record in records))
     annotations = {}
     for name, document in documents.items():
-        annotation_file = find_annotations(workspace, document)
-        usable = annotation_file.usable_answers(sets[name], document.company) if annotation_file else None
+        annotation_file = find_annotation_file(workspace, document)
+        usable = annotation_file.usable_annotations(sets[name], document.company) if annotation_file else None
         if annotation_file and usable and usable.answers:
             is_whole = usable is annotation_file.annotations
             annotations[name] = read_text(annotation_file.path) if is_whole else format_yaml(usable)
@@ -289,6 +291,6 @@ def _make_run(
         questions={name: read_text(workspace.nearest_files("questions")[name][1]) for name in plan.questions.values()},
         annotations=annotations,
         records=records,
-        orders=orders,
-        more=files,
+        orders=question_orders,
+        more=further_files,
     )

@@ -81,16 +81,16 @@ class ExportFile:
         """The file as a sentence names it."""
         return f"{self.path}: {clip(self.name)}" if self.name else str(self.path)
 
-    def decode(self, entry: str, item: msgspec.Raw, shape: type[T], layout: ChatFileLayout) -> T:
+    def decode_item(self, entry_for_errors: str, item: msgspec.Raw, item_type: type[T], layout: ChatFileLayout) -> T:
         """Decode an item of the list; a DataError if it has another shape than items of the layout have."""
         try:
-            return decode_lenient_json(item, shape)
+            return decode_lenient_json(item, item_type)
         except DAMAGE as error:
             wrong = (
                 f"does not have the layout that genaipa knows for {layout.title} "
                 f"({clip_error_message(error)}); {layout.remedy}."
             )
-            raise DataError(self.label, wrong, entry) from None
+            raise DataError(self.label, wrong, entry_for_errors) from None
 
 
 @dataclass(frozen=True)
@@ -124,14 +124,16 @@ _HALF = 6
 """Bytes of half a character that is escaped."""
 
 
-def decode_lenient_json(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
+def decode_lenient_json(raw: bytes | msgspec.Raw, target_type: type[T]) -> T:
     """Decode JSON of other programs, which may have halves of characters and NaN; msgspec's errors for all else."""
     try:
-        return msgspec.json.decode(raw, type=shape, strict=False)
+        return msgspec.json.decode(raw, type=target_type, strict=False)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        return msgspec.json.decode(_TOKENS.sub(_repair_json_token, bytes(memoryview(raw))), type=shape, strict=False)
+        return msgspec.json.decode(
+            _TOKENS.sub(_repair_json_token, bytes(memoryview(raw))), type=target_type, strict=False
+        )
 
 
 def _repair_json_token(token: re.Match[bytes]) -> bytes:

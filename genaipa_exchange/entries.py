@@ -26,4 +26,4 @@ def list_exchange_format_names() -> list[str]:
     return [form.name for form in FORMS]
 
 
-complete_form = completion.make_completion_from_names(list_exchange_format_names)
+complete_form = completion.make_name_completion_callback(list_exchange_format_names)

@@ -40,7 +40,7 @@ class _Line(msgspec.Struct):
 
 def _read_chats_from_lines(file: ExportFile) -> Iterator[Chat]:
     for entry, item in file.items:
-        line = file.decode(entry, item, _Line, _LINES)
+        line = file.decode_item(entry, item, _Line, _LINES)
         exchange = Exchange(entry, (line.question,), line.answer.strip(), system=line.system.strip())
         yield Chat(entry, (exchange,), line.document, line.language, line.initialization, line.repetition or 0)
 
@@ -80,14 +80,14 @@ class _Result(msgspec.Struct):
 
 
 def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
-    results = [(entry, file.decode(entry, item, _Result, _PROMPTFOO)) for entry, item in file.items]
+    results = [(entry, file.decode_item(entry, item, _Result, _PROMPTFOO)) for entry, item in file.items]
     several = len({result.promptIdx or 0 for _, result in results}) > 1
     for entry, result in results:
         provider = result.provider if isinstance(result.provider, str) else result.provider.label or result.provider.id
         output = result.response.output if result.response else None
         error = result.error or (result.response.error if result.response else None) or ""
         values = result.vars or (result.testCase.vars if result.testCase else None) or {}
-        message = read_last_user_message(result.prompt.raw if result.prompt else "")
+        message = extract_last_user_message(result.prompt.raw if result.prompt else "")
         exchange = Exchange(
             entry,
             _list_possible_question_texts(values, message),
@@ -99,7 +99,7 @@ def _read_promptfoo_chats(file: ExportFile) -> Iterator[Chat]:
             error=error,
             is_cut=result.response is not None and result.response.finishReason == "length",
         )
-        yield Chat(entry, (exchange,), _find_document_name(values))
+        yield Chat(entry, (exchange,), _find_document_name_or_empty(values))
 
 
 # -- lm-eval --
@@ -112,10 +112,10 @@ class _Sample(msgspec.Struct):
     arguments: Any = None
 
 
-def _read_sample_chats(file: ExportFile) -> Iterator[Chat]:
-    system, sample_keys = _read_model_name(file), set[tuple[int, str]]()
+def _read_lm_eval_chats(file: ExportFile) -> Iterator[Chat]:
+    system, sample_keys = _read_model_name_beside_samples(file), set[tuple[int, str]]()
     for entry, item in file.items:
-        sample = file.decode(entry, item, _Sample, _SAMPLES)
+        sample = file.decode_item(entry, item, _Sample, _SAMPLES)
         replies = sample.resps[0] if sample.resps and isinstance(sample.resps[0], list) else sample.resps
         if not all(isinstance(reply, str) for reply in replies):
             wrong = "contains likelihoods, not answers in text; import samples of a task of the type generate_until."
@@ -127,11 +127,11 @@ def _read_sample_chats(file: ExportFile) -> Iterator[Chat]:
         sample_keys.add(sample_key)
         values = sample.doc if isinstance(sample.doc, dict) else {}
         questions = _list_possible_question_texts(
-            values, read_last_user_message(_find_prompt_of_sample(sample.arguments))
+            values, extract_last_user_message(_find_prompt_of_sample(sample.arguments))
         )
         for reply in replies:
             exchange = Exchange(entry, questions, reply.strip(), _list_shown_texts(values), system=system, model=system)
-            yield Chat(entry, (exchange,), _find_document_name(values))
+            yield Chat(entry, (exchange,), _find_document_name_or_empty(values))
 
 
 def _find_prompt_of_sample(arguments: Any) -> object:
@@ -148,7 +148,7 @@ class _Results(msgspec.Struct):
     model_name: str = ""
 
 
-def _read_model_name(file: ExportFile) -> str:
+def _read_model_name_beside_samples(file: ExportFile) -> str:
     """Return the model's name, which is in the results beside the samples alone; empty without them."""
     beside = file.path.with_name(f"results_{file.path.stem.rpartition('_')[2]}.json")
     if file.name or not beside.is_file():
@@ -162,7 +162,7 @@ def _read_model_name(file: ExportFile) -> str:
 # -- all --
 
 
-def read_last_user_message(raw_prompt: object) -> str:
+def extract_last_user_message(raw_prompt: object) -> str:
     """Return the last message of a person in a prompt: a text, a list of messages, or either as JSON."""
     if isinstance(raw_prompt, list) and raw_prompt and all(isinstance(part, str) for part in raw_prompt):
         raw_prompt = raw_prompt[0]
@@ -196,7 +196,7 @@ def _list_shown_texts(variables: Mapping[str, Any]) -> tuple[ShownText, ...]:
     )
 
 
-def _find_document_name(variables: Mapping[str, Any]) -> str:
+def _find_document_name_or_empty(variables: Mapping[str, Any]) -> str:
     """Return the name of a document among the variables; promptfoo may have it as the address of a file."""
     for key in _DOCUMENT_KEYS:
         value = variables.get(key)
@@ -222,7 +222,7 @@ _PROMPTFOO = ChatFileLayout(
 _SAMPLES = ChatFileLayout(
     "lm-eval's samples",
     frozenset({"doc_id", "resps"}),
-    _read_sample_chats,
+    _read_lm_eval_chats,
     "write them again with: lm_eval --log_samples",
     is_personal=False,
 )

@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal.console import print_caveat_unless_quiet, print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, print_study_slice_problems
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, format_shell_command
 from genaipa.words import format_count, join_names
 from genaipa_exchange.entries import complete_form
 
@@ -39,7 +39,7 @@ def export(
     their annotated answers, and replies that may quote them. It includes all other replies, and the names and notes of
     the analysts.
     """
-    from genaipa.runs.selection import select_sources
+    from genaipa.runs.selection import select_runs_and_apply_filters
     from genaipa_exchange.forms import FORMS, find_exchange_format, write_in_exchange_format
     from genaipa_exchange.outgoing import Outgoing
 
@@ -51,19 +51,19 @@ def export(
         raise UsageError(f"Name the folder to write to: genaipa export {form} -o FOLDER")
     workspace = current_workspace()
     workspace.check_output_outside_data(output)
-    sources = select_sources(workspace, split_names(run))
+    sources = select_runs_and_apply_filters(workspace, split_names(run))
     print_study_slice_problems(workspace, [source.folder for source in sources])
     outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
     written = write_in_exchange_format(chosen, outgoing, output)
     counts = (format_count(written.answers, "answer"), format_count(written.scores, "score"))
     show(f"{output}: {format_count(written.files, 'file')}, {counts[0]}, {counts[1]}.")
     print_caveat_unless_quiet(written.caveat)
-    for note in _describe_omissions(outgoing):
+    for note in _list_omission_notes(outgoing):
         print_to_stderr(f"left out: {note}")
-    queue_next_steps(f"Next: {written.follow.format(shell_command(output))}" if written.follow else "")
+    queue_next_steps(f"Next: {written.follow.format(format_shell_command(output))}" if written.follow else "")
 
 
-def _describe_omissions(outgoing: Outgoing) -> list[str]:
+def _list_omission_notes(outgoing: Outgoing) -> list[str]:
     notes = []
     if outgoing.omission_counts:
         of = f" of {join_names(sorted(outgoing.silenced))}" if outgoing.silenced else ""

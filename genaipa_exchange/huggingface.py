@@ -14,7 +14,7 @@ import yaml
 from genaipa import __version__
 from genaipa.files.text import format_inline_code
 from genaipa.runs.procedure import read_coordinates
-from genaipa.scoring.people import load_people
+from genaipa.scoring.people import load_desk_people_and_plan
 from genaipa.words import format_count
 from genaipa_exchange.outgoing import ExportSummary
 
@@ -64,7 +64,7 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
     """Write three files and `README.md`."""
     import pyarrow as pa
 
-    from genaipa.answers.tidy import write_frame as write_tidy
+    from genaipa.answers.tidy import write_frame_as_csv_or_parquet as write_tidy
 
     texts = (
         *_ANSWER_COLUMNS,
@@ -87,11 +87,11 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
     }
     # First, so that it is gone when the texts are read.
     write_tidy(outgoing.make_tidy_table(), folder / "tidy.parquet")
-    left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
+    left_out, scored = load_desk_people_and_plan(outgoing.workspace).left_out, set[str]()
     systems: dict[str, None] = {}
     with (
-        _ParquetFile(folder / "answers.parquet", columns) as answers,
-        _ParquetFile(folder / "scores.parquet", marks) as scores,
+        _BatchedParquetWriter(folder / "answers.parquet", columns) as answers,
+        _BatchedParquetWriter(folder / "scores.parquet", marks) as scores,
     ):
         for run in outgoing.runs:
             for answer in run.iterate_permitted_answers():
@@ -107,7 +107,7 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
     )
 
 
-class _ParquetFile:
+class _BatchedParquetWriter:
     """A Parquet file that is written some rows at a time."""
 
     def __init__(self, path: Path, columns: dict[str, Any]) -> None:

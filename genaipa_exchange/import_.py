@@ -9,7 +9,7 @@ import typer
 
 from genaipa.cli.terminal.console import print_table, print_to_stderr, queue_next_steps, show
 from genaipa.cli.terminal.options import current_workspace, option
-from genaipa.errors import UsageError, clip, shell_command
+from genaipa.errors import UsageError, clip, format_shell_command
 from genaipa.words import format_count, join_some
 from genaipa_exchange.entries import complete_form
 
@@ -82,7 +82,7 @@ def import_(
     chats = ChatOptions(policy, questions, system, accept)
     summary = chosen.read(paths, Incoming(current_workspace(), documents, _parse_annotator_names(annotators), chats))
     if summary.matches:
-        print_table(("asked", "matched to", "how", "times"), summary.matches, right=(3,))
+        print_table(("asked", "matched to", "how", "times"), summary.matches, right_aligned_columns=(3,))
     for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
         print_to_stderr(note)
     if summary.scores.problems:
@@ -93,7 +93,7 @@ def import_(
     if summary.matches and not summary.answers + summary.known:
         print_to_stderr("genaipa: nothing was imported: no message asks a question of the set word for word.")
         raise typer.Exit(_REFUSED)
-    _print_summary(summary)
+    _print_import_summary_and_next_step(summary)
 
 
 def _parse_annotator_names(option_text: str) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _parse_annotator_names(option_text: str) -> dict[str, str]:
     return names
 
 
-def _print_summary(summary: ImportSummary) -> None:
+def _print_import_summary_and_next_step(summary: ImportSummary) -> None:
     scores, read = summary.scores, summary.answers + summary.known
     counts = [f"{format_count(read, 'answer')} read, {summary.answers:,} new"] if read else []
     if not summary.matches:
@@ -120,6 +120,6 @@ def _print_summary(summary: ImportSummary) -> None:
     if summary.runs:
         show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {join_some(summary.runs, _NAMED)}")
         run_names = summary.runs if len(summary.runs) == 1 else ()
-        queue_next_steps(f"Next: {shell_command('genaipa', 'report' if scores.added else 'score', *run_names)}")
+        queue_next_steps(f"Next: {format_shell_command('genaipa', 'report' if scores.added else 'score', *run_names)}")
     else:
         queue_next_steps("Next: genaipa report latest" if scores.added else "")

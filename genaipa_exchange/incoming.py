@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, clip, shell_command
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip, format_shell_command
 from genaipa.files.names import clean_folder_name
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import convert_to_type, format_yaml, parse_yaml_or_keep_bytes
@@ -27,7 +27,7 @@ from genaipa.files.text import DAMAGE, clip_error_message, sha256_of
 from genaipa.kinds import DEFAULT
 from genaipa.policies.companies import name_as_company_or_placeholder
 from genaipa.policies.document import About, Document, document_layers_and_paths_by_name, load_document
-from genaipa.policies.formats import SUFFIXED, extract
+from genaipa.policies.formats import SUFFIXED, extract_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs.experiments import classify_experiment
@@ -36,33 +36,33 @@ from genaipa.runs.imported import (
     RecordedRun,
     count_records_by_status,
     encode_answers_and_manifest,
-    update_run_folder_and_name_if_changed,
+    update_run_folder_listing_changed_name,
 )
-from genaipa.runs.integrity import describe_record_flaw as flaw_of_record
+from genaipa.runs.integrity import describe_record_flaw_or_empty as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, WithheldTextFacts
 from genaipa.runs.procedure import (
     INITIALIZATIONS,
-    Coordinates,
     Initialization,
     ProcedurePlan,
+    RecordCoordinates,
     assert_procedure_run_and_get_plan,
     read_coordinates,
 )
 from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, record_key
 from genaipa.runs.selection import list_run_folders_oldest_first
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.events import Event, make_event_decoder, new_event_id
 from genaipa.scoring.importing import (
-    ImportedScores,
+    ImportOutcome,
     ReadEvent,
-    event_content_without_time,
+    event_content_without_time_and_ticks,
     find_imported_event_problem,
-    store_events_unless_any_problem,
+    store_events_or_return_problems,
 )
 from genaipa.scoring.people import FILE as DESK
-from genaipa.scoring.people import load_people
+from genaipa.scoring.people import load_desk_people_and_plan
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import open_existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_or_create_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import format_count, join_names
@@ -94,7 +94,7 @@ class ImportSummary:
     runs: tuple[str, ...]
     answers: int
     known: int
-    scores: ImportedScores
+    scores: ImportOutcome
     ignored: int
     notes: tuple[str, ...] = ()
     matches: tuple[MatchRow, ...] = ()
@@ -119,7 +119,7 @@ class Incoming:
         self._numbers: Counter[str] = Counter()
         """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
-        self._pool = Pool(workspace, list_run_folders_oldest_first(workspace))
+        self._pool = AnswerPool(workspace, list_run_folders_oldest_first(workspace))
         self._texts = _map_document_names_to_files(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
         self._notes: dict[str, None] = {}
@@ -134,7 +134,7 @@ class Incoming:
     def make_or_load_document(self, name: str, text: str = "", company: str = "") -> Document | None:
         """Return a document by its name, of this `text` if it is known; else of the given folder or the workspace."""
         if text or name in self._texts:
-            extracted = None if text else extract(str(self._texts[name]))
+            extracted = None if text else extract_document(str(self._texts[name]))
             if extracted:
                 self._notes |= dict.fromkeys(f"{extracted.source}: {note}." for note in extracted.notes)
             about = About(
@@ -158,12 +158,12 @@ class Incoming:
 
     # -- runs --
 
-    def read_export_head(self, path: Path, raw: Any) -> ExportHead:
+    def parse_export_head(self, path_for_errors: Path, raw: Any) -> ExportHead:
         """Return the head of answers that were written here; a DataError for another genaipa's, or a damaged one."""
-        head = convert_to_type(raw, ExportHead, path)
+        head = convert_to_type(raw, ExportHead, path_for_errors)
         if head.format != HEAD_FORMAT:
             raise DataError(
-                path,
+                path_for_errors,
                 f"has format {head.format}, but genaipa reads format {HEAD_FORMAT}; export it with this version.",
             )
         return head
@@ -179,7 +179,7 @@ class Incoming:
             raise DataError(path, f"was changed after genaipa wrote it ({flaw}); export it again.", entry)
         return record
 
-    def add_genaipa_run(self, path: Path, head: ExportHead, records: Sequence[Record]) -> None:
+    def add_genaipa_run(self, path_for_errors: Path, head: ExportHead, records: Sequence[Record]) -> None:
         """Take in answers that were written here, as a run, unless their own run is here and has them."""
         self._digests |= {record.digest for record in records}
         if records and all(self._has_answer(head.run, record) for record in records):
@@ -187,7 +187,7 @@ class Incoming:
             return
         if foreign_paths := [path_in_run for path_in_run in head.files if not _FILE_PATH.fullmatch(path_in_run)]:
             raise DataError(
-                path,
+                path_for_errors,
                 f"has a file '{clip(foreign_paths[0])}', which does not belong in a run; genaipa did not write it.",
             )
         files = {path_in_run: text.encode() for path_in_run, text in head.files.items()}
@@ -195,7 +195,7 @@ class Incoming:
             policy = self.make_or_load_document(document, head.documents.get(document, ""))
             if policy is None or policy.digest != facts.digest:
                 wrong = f"lacks the text of {document}; give a folder with a file of that name: --documents FOLDER."
-                raise DataError(path, wrong)
+                raise DataError(path_for_errors, wrong)
             files[f"documents/{facts.digest}.txt"] = policy.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
             files[WITHHELD] = msgspec.json.encode(WithheldTextFacts())
@@ -233,7 +233,7 @@ class Incoming:
             present = (path for path in files if (folder / path).is_file())
             before = {path: (folder / path).read_bytes() for path in present} if folder.exists() else None
         if before is not None and _comparable_files(before) != _comparable_files(files):
-            remove = shell_command("genaipa", "runs", "rm", name)
+            remove = format_shell_command("genaipa", "runs", "rm", name)
             raise UsageError(f"there is already a run {name} with other answers; remove it: {remove}")
         self._digests |= {record.digest for record in records if record.reply is not None}
         if before is not None:
@@ -245,7 +245,7 @@ class Incoming:
     # -- scores --
 
     def add_genaipa_score_or_correction(
-        self, path: Path, entry: str, written_event: Any, answer_digest: str, values: Any, note: str
+        self, path: Path, entry: str, written_event: Any, answer_digest: str, current_values: Any, current_note: str
     ) -> None:
         """Take in a score that was written here, or what has become of it: then it is a correction by its analyst.
 
@@ -254,7 +254,7 @@ class Incoming:
         """
         try:
             event = self._decode(msgspec.json.encode(written_event))
-            new_values = self.rubric.make_values(values)
+            new_values = self.rubric.make_values(current_values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
             raise DataError(
                 path, f"is not a valid score for this rubric ({clip_error_message(error)}).", entry
@@ -263,9 +263,9 @@ class Incoming:
             raise DataError(path, "belongs to another answer.", entry)
         if problem := find_imported_event_problem(event, self.rubric):
             raise DataError(path, problem, entry)
-        is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(note.split()))
+        is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(current_note.split()))
         if not is_unchanged:
-            event = replace(event, id=new_event_id(), time=now(), values=new_values, note=note, ticks=None)
+            event = replace(event, id=new_event_id(), time=now(), values=new_values, note=current_note, ticks=None)
         self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=is_unchanged))
 
     def add_foreign_score(self, path: Path, entry: str, event: Event) -> None:
@@ -276,12 +276,12 @@ class Incoming:
             raise DataError(path, str(error), entry) from None
         self._events[event.id] = ReadEvent(event, path, entry, has_id=False)
 
-    def count_and_name_annotator(self, number: str) -> str:
+    def count_score_and_name_annotator(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
         self._numbers[number] += 1
         return self._annotators.get(number) or _name_annotator(number)
 
-    def _check_and_note_annotator_numbers(self, path: str, history: Sequence[Event]) -> None:
+    def _check_and_note_annotator_numbers(self, file_names: str, stored_events: Sequence[Event]) -> None:
         """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
 
         Each server counts its people from 1, so that its first user is not that of another.
@@ -292,39 +292,39 @@ class Incoming:
                 if self._numbers
                 else "it names all of its annotators"
             )
-            raise UsageError(f"{path} has no annotator {clip(lacking[0])}: {numbers}.")
+            raise UsageError(f"{file_names} has no annotator {clip(lacking[0])}: {numbers}.")
         unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
         given_scores, events = (
-            {event_content_without_time(event) for event in history},
+            {event_content_without_time_and_ticks(event) for event in stored_events},
             [read.event for read in self._events.values()],
         )
         for key, name in self._annotators.items():
             before, spelt = _name_annotator(key), self._person_name_resolver(name)
             renamed_events = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
-            if not self._desk_people.exclusion_reason(before) and any(
-                event_content_without_time(event) in given_scores for event in renamed_events
+            if not self._desk_people.exclusion_reason_or_empty(before) and any(
+                event_content_without_time_and_ticks(event) in given_scores for event in renamed_events
             ):
                 raise UsageError(
-                    f"scores from {path} are already here under the name {before} and would count twice; "
+                    f"scores from {file_names} are already here under the name {before} and would count twice; "
                     f"exclude that name in {DESK} with left_out: {{{before}: is {name}}}, and import again."
                 )
         if not unnamed:
             return
         example = ",".join(f"{key}=NAME" for key in unnamed.values())
-        scored = {event.analyst for event in history}
+        scored = {event.analyst for event in stored_events}
         for name in unnamed:
             if name in scored and not all(
-                event_content_without_time(event) in given_scores for event in events if event.analyst == name
+                event_content_without_time_and_ticks(event) in given_scores for event in events if event.analyst == name
             ):
                 raise UsageError(
-                    f"{path} identifies an annotator only by number, and scores of {name} are already here; only you "
-                    f"know whether this is the same person. Name the annotator: --annotators {example}"
+                    f"{file_names} identifies an annotator only by number, and scores of {name} are already "
+                    f"here; only you know whether this is the same person. Name the annotator: --annotators {example}"
                 )
         names_with_counts = ", ".join(
             f"{name} ({format_count(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
-            f"{path} identifies annotators only by number; they are called {names_with_counts}. To name them: "
+            f"{file_names} identifies annotators only by number; they are called {names_with_counts}. To name them: "
             f"--annotators {example}"
         ] = None
 
@@ -332,28 +332,28 @@ class Incoming:
     def _person_name_resolver(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
         with open_existing_store(self.workspace) as store:
-            analysts = {event.analyst for _, event in store.events()} if store else set()
+            analysts = {event.analyst for _, event in store.read_numbered_events()} if store else set()
         return cache(lambda name: self._desk_people.resolve_name(name, analysts))
 
     @cached_property
     def _desk_people(self) -> People:
-        return load_people(self.workspace)
+        return load_desk_people_and_plan(self.workspace)
 
     def write_runs_and_scores(self, notes: tuple[str, ...] = (), matches: tuple[MatchRow, ...] = ()) -> ImportSummary:
         """Write the runs and keep the scores; nothing if a score is wrong."""
-        with contextlib.closing(open_store(self.workspace)) as store:
+        with contextlib.closing(open_or_create_store(self.workspace)) as store:
             if self._numbers or self._annotators:
                 paths = dict.fromkeys(event.path.name for event in self._events.values())
                 self._check_and_note_annotator_numbers(
-                    " and ".join(paths) or "the file", [event for _, event in store.events()]
+                    " and ".join(paths) or "the file", [event for _, event in store.read_numbered_events()]
                 )
             known_answers = self._pool.answers.keys() | self._digests
-            scores = store_events_unless_any_problem(store, self._events.values(), known_answers, self._pool.authors)
+            scores = store_events_or_return_problems(store, self._events.values(), known_answers, self._pool.authors)
         scores.unscored = self.unscored
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
-            update_run_folder_and_name_if_changed(self.workspace.runs / name, files)
+            update_run_folder_listing_changed_name(self.workspace.runs / name, files)
         notes = (*self._notes, *notes)
         return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, notes, matches)
 
@@ -398,10 +398,10 @@ def _restrict_manifest_to_records(head: ExportHead, records: Sequence[Record], f
     digests = replace(
         manifest.digests,
         **{
-            kind: _digest_files_of_kind(files, kind, ending)
+            kind: _digest_files_of_folder(files, kind, ending)
             for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"))
         },
-        annotations=_digest_files_of_kind(files, "annotations", ".yaml"),
+        annotations=_digest_files_of_folder(files, "annotations", ".yaml"),
         documents=documents,
         systems={name: facts for name, facts in manifest.digests.systems.items() if name == head.system},
     )
@@ -414,12 +414,12 @@ def _restrict_manifest_to_records(head: ExportHead, records: Sequence[Record], f
     )
 
 
-def _digest_files_of_kind(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
+def _digest_files_of_folder(files: Mapping[str, bytes], folder_name: str, ending: str) -> dict[str, str]:
     """Digest the files of a kind: name → SHA-256."""
     return {
-        path.removeprefix(f"{kind}/").removesuffix(ending): sha256_of(content.decode())
+        path.removeprefix(f"{folder_name}/").removesuffix(ending): sha256_of(content.decode())
         for path, content in files.items()
-        if path.startswith(f"{kind}/")
+        if path.startswith(f"{folder_name}/")
     }
 
 
@@ -481,13 +481,13 @@ class ForeignLog:
 
     def add_sample(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
-        document = self._find_document(sample)
+        document = self._find_or_load_document(sample)
         question_text = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
         question = self._find_or_make_question(question_text, sample)
         shown_as = sample.first_metadata_text("initialization")
         initialization: Initialization = shown_as if shown_as in get_args(Initialization) else "document"  # type: ignore[assignment]
-        at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
-        key = record_key(self.system, DEFAULT, at.as_dict())
+        at = RecordCoordinates(document.name, initialization, "original", sample.repetition, "", question.id)
+        key = record_key(self.system, DEFAULT, at.as_dict_without_empty_values())
         if key in self._records:
             wrong = (
                 f"repeats the question of another sample about {document.name} in the same epoch; keep one of the two."
@@ -502,7 +502,7 @@ class ForeignLog:
             conversation=key,
             kind="answer",
             system=self.system,
-            coordinates=at.as_dict(),
+            coordinates=at.as_dict_without_empty_values(),
             turn=1,
             asked=question_text,
             reply=None if failed else reply,
@@ -517,7 +517,7 @@ class ForeignLog:
         if sample.target.strip():
             self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
 
-    def _find_document(self, sample: ForeignSample) -> Document:
+    def _find_or_load_document(self, sample: ForeignSample) -> Document:
         """Return the document that an answer is about, read once."""
         document_text, company = sample.first_metadata_text("document", "policy"), sample.first_metadata_text("company")
         text = document_text if "\n" in document_text or len(document_text) > _LONGEST_NAME else ""

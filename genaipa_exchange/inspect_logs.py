@@ -29,7 +29,7 @@ from genaipa.files.text import sha256_of
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
-from genaipa.systems.endpoint import parse_token_count
+from genaipa.systems.endpoint import parse_token_count_or_zero
 from genaipa_exchange.incoming import ForeignLog, ForeignSample
 from genaipa_exchange.outgoing import ExportSummary
 
@@ -158,13 +158,15 @@ class _InspectLogWriter:
             metadata={METADATA_KEY: self.run.make_export_head(name, self.system, self.experiment, self._documents)},
         )
         results = log.EvalResults(
-            total_samples=self.answers, completed_samples=self.answers, scores=list(self._make_mean_scores(log))
+            total_samples=self.answers,
+            completed_samples=self.answers,
+            scores=list(self._iterate_mean_analyst_scores(log)),
         )
         begun, ended = zip(*self._times, strict=True) if self._times else ([self._created], [self._created])
         stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
         return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
 
-    def _make_mean_scores(self, log_module: Any) -> Iterator[Any]:
+    def _iterate_mean_analyst_scores(self, log_module: Any) -> Iterator[Any]:
         for analyst, sums in self._sums.items():
             means = {metric: total / self._numbers[analyst] for metric, total in sums.items()}
             metrics = {metric: log_module.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
@@ -276,7 +278,7 @@ def _check_inspect_log_size(path: Path) -> None:
 def _check_json_value_count(file: Path | IO[bytes], allowance: ReadingAllowance) -> None:
     with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as content:
         while chunk := content.read(2**20):
-            allowance.count_read_elements(sum(map(chunk.count, (b"{", b"[", b","))))
+            allowance.add_elements_within_limit(sum(map(chunk.count, (b"{", b"[", b","))))
 
 
 def _list_inspect_logs(path: Path) -> list[Path]:
@@ -289,14 +291,18 @@ def _list_inspect_logs(path: Path) -> list[Path]:
     return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
 
 
-def _read_message_text(path: Path, entry: str, content: Any) -> str:
+def _read_text_only_message(path_for_errors: Path, entry_for_errors: str, content: Any) -> str:
     """Return the text of a message's content; a DataError where there is anything else that somebody has to see."""
     if isinstance(content, str):
         return content
     other_types = [part.type for part in content if part.type not in ("text", "reasoning")]
     if other_types:
         article = "an" if other_types[0][0] in "aeiou" else "a"
-        raise DataError(path, f"has a message with {article} {other_types[0]}; only text can be scored.", entry)
+        raise DataError(
+            path_for_errors,
+            f"has a message with {article} {other_types[0]}; only text can be scored.",
+            entry_for_errors,
+        )
     return "\n".join(part.text for part in content if part.type == "text")
 
 
@@ -318,23 +324,27 @@ def _import_foreign_log(path: Path, log: Any, incoming: Incoming) -> None:
     recorded.add_run_to_incoming()
 
 
-def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample:
+def _read_foreign_sample(path_for_errors: Path, sample: Any, log_created: str) -> ForeignSample:
     """Read a sample of somebody else's; a DataError for one that is not plain text."""
     entry, output, usage = f"sample {sample.id}", sample.output, sample.output.usage
     for message in sample.messages:
         if message.role == "tool" or getattr(message, "tool_calls", None):
-            raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
-        _read_message_text(path, entry, message.content)
+            raise DataError(path_for_errors, "calls tools; only answers without tools can be scored.", entry)
+        _read_text_only_message(path_for_errors, entry, message.content)
     if not 0 < sample.epoch <= MOST_REPETITIONS:
         raise DataError(
-            path, f"has the epoch {clip(str(sample.epoch), 20)}; it must be from 1 to {MOST_REPETITIONS:,}.", entry
+            path_for_errors,
+            f"has the epoch {clip(str(sample.epoch), 20)}; it must be from 1 to {MOST_REPETITIONS:,}.",
+            entry,
         )
     metadata, question = sample.metadata or {}, sample.input
     if not isinstance(question, str):
         question = "\n".join(
-            _read_message_text(path, entry, message.content) for message in question if message.role == "user"
+            _read_text_only_message(path_for_errors, entry, message.content)
+            for message in question
+            if message.role == "user"
         )
-    reply = _read_message_text(path, entry, output.choices[0].message.content) if output.choices else ""
+    reply = _read_text_only_message(path_for_errors, entry, output.choices[0].message.content) if output.choices else ""
     return ForeignSample(
         entry,
         metadata,
@@ -345,9 +355,11 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
         _STATUS.get(output.stop_reason, "answered"),
         clip(sample.error.message, 200) if sample.error else "",
         output.model or None,
-        format_timestamp(dt.datetime.fromisoformat(sample.started_at or created)),
+        format_timestamp(dt.datetime.fromisoformat(sample.started_at or log_created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
-        Usage(input=parse_token_count(usage.input_tokens), output=parse_token_count(usage.output_tokens))
+        Usage(
+            input=parse_token_count_or_zero(usage.input_tokens), output=parse_token_count_or_zero(usage.output_tokens)
+        )
         if usage
         else None,
     )
@@ -357,9 +369,9 @@ _STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "trunca
 """Inspect's reason for the end of a reply → status of its record."""
 
 
-def _import_genaipa_log(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
+def _import_genaipa_log(path: Path, log: Any, raw_export_head: Any, incoming: Incoming) -> None:
     """Take in a log that `write` has made."""
-    head, records = incoming.read_export_head(path, raw), []
+    head, records = incoming.parse_export_head(path, raw_export_head), []
     for sample in log.samples or ():
         entry = f"sample {sample.id}"
         fields = {name: value for name, value in sample.metadata.items() if name != "excluded"}

@@ -13,12 +13,12 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from genaipa.errors import DataError, clip, name_suggestion, shell_command
+from genaipa.errors import DataError, clip, format_shell_command, name_suggestion
 from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import format_timestamp, now
 from genaipa.files.text import DAMAGE, clip_error_message, read_text
 from genaipa.scoring.events import Event, new_event_id
-from genaipa.scoring.rubric import format_value
+from genaipa.scoring.rubric import format_signed_value
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
@@ -41,14 +41,16 @@ _OPEN = (
 
 def write_label_studio_project(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write the labels and the tasks: each answer once, without any excluded one."""
-    (folder / CONFIG).write_text(make_labelling_config(outgoing.rubric), encoding="utf-8")
+    (folder / CONFIG).write_text(make_labelling_config_xml(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
     with (folder / TASKS).open("wb") as file:
         for task in _iterate_label_studio_tasks(outgoing):
             file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
             answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
         file.write(b"\n]\n" if answers else b"[]\n")
-    return ExportSummary(2, answers, scores, _OPEN, shell_command("genaipa", "import", "label-studio", "EXPORT.json"))
+    return ExportSummary(
+        2, answers, scores, _OPEN, format_shell_command("genaipa", "import", "label-studio", "EXPORT.json")
+    )
 
 
 # -- back --
@@ -81,13 +83,13 @@ class _Annotation(msgspec.Struct):
         """The event that was written beside it; None for an annotation that was made there."""
         return next((result.meta["event"] for result in self.result if "event" in result.meta), None)
 
-    def count_and_name_analyst(self, incoming: Incoming) -> str:
+    def count_score_and_name_analyst(self, incoming: Incoming) -> str:
         """Return the person: an address or a name, or whoever has the number that the file gives alone."""
         by = self.completed_by
         if isinstance(by, dict):
             by = by.get("email") or by.get("username") or by.get("id")
         name = "" if by is None else str(by).strip()
-        return name if name and not name.isdecimal() else incoming.count_and_name_annotator(name)
+        return name if name and not name.isdecimal() else incoming.count_score_and_name_annotator(name)
 
 
 class _Data(msgspec.Struct):
@@ -110,7 +112,7 @@ def import_label_studio_export(paths: Sequence[Path], incoming: Incoming) -> Imp
 def _import_label_studio_tasks(path: Path, incoming: Incoming) -> None:
     text = read_text(path, JSON)
     with limit_reading(JSON, path) as allowance:
-        allowance.count_read_elements(sum(map(text.count, "[{,")))
+        allowance.add_elements_within_limit(sum(map(text.count, "[{,")))
         try:
             tasks = msgspec.json.decode(text, type=list[_Task])
         except DAMAGE as error:
@@ -132,7 +134,7 @@ def _import_label_studio_tasks(path: Path, incoming: Incoming) -> None:
         annotations = enumerate((*task.annotations, *(task.predictions or ())), 1)
         ours = any(annotation.original_event for annotation in (*task.annotations, *(task.predictions or ())))
         was_read = [
-            _import_annotation(
+            _import_annotation_unless_empty(
                 path, f"task {number}, annotation {n}", digest, annotation, meanings, incoming, independent=not ours
             )
             for n, annotation in annotations
@@ -140,12 +142,12 @@ def _import_label_studio_tasks(path: Path, incoming: Incoming) -> None:
         incoming.unscored += not any(was_read)
 
 
-def _import_annotation(
+def _import_annotation_unless_empty(
     path: Path,
     entry: str,
     answer_digest: str,
-    labelled: _Annotation,
-    meanings: Mapping[str, Mapping[str, float]],
+    annotation: _Annotation,
+    values_by_metric_and_label: Mapping[str, Mapping[str, float]],
     incoming: Incoming,
     *,
     independent: bool,
@@ -155,38 +157,38 @@ def _import_annotation(
     It is `independent` where no score was written into the task that somebody could see.
     """
     values, note = dict[str, float](), ""
-    for result in labelled.result:
+    for result in annotation.result:
         if result.from_name == _NOTE:
             text = result.value.text
             note = text if isinstance(text, str) else "\n".join(text)
-        elif result.from_name in meanings:
-            label_values, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
+        elif result.from_name in values_by_metric_and_label:
+            label_values, (chosen, *_) = values_by_metric_and_label[result.from_name], (*result.value.choices, "")
             if chosen not in label_values:
                 hint = name_suggestion(chosen, label_values)
                 raise DataError(path, f"'{clip(chosen)}' is not one of the labels of {result.from_name}{hint}", entry)
             values[result.from_name] = label_values[chosen]
         elif result.value.choices:
-            near = name_suggestion(result.from_name, meanings)
+            near = name_suggestion(result.from_name, values_by_metric_and_label)
             raise DataError(path, f"'{clip(result.from_name)}' is not a metric of this rubric{near}", entry)
-    if labelled.was_cancelled or not values:
+    if annotation.was_cancelled or not values:
         return False
-    if lacking := [metric for metric in meanings if metric not in values]:
+    if lacking := [metric for metric in values_by_metric_and_label if metric not in values]:
         raise DataError(path, f"has no choice for {', '.join(lacking)}; a score needs all metrics.", entry)
-    if labelled.original_event is not None:
-        incoming.add_genaipa_score_or_correction(path, entry, labelled.original_event, answer_digest, values, note)
+    if annotation.original_event is not None:
+        incoming.add_genaipa_score_or_correction(path, entry, annotation.original_event, answer_digest, values, note)
         return True
     incoming.add_foreign_score(
         path,
         entry,
         Event(
             id=new_event_id(),
-            time=_convert_time_to_stamp_or_now(labelled.updated_at),
+            time=_convert_time_to_stamp_or_now(annotation.updated_at),
             kind="score",
-            analyst=labelled.count_and_name_analyst(incoming),
+            analyst=annotation.count_score_and_name_analyst(incoming),
             answer=answer_digest,
             values=incoming.rubric.make_values(values),
             note=note,
-            seconds=labelled.lead_time,
+            seconds=annotation.lead_time,
             blind=False,
             independent=independent,
             rubric=incoming.rubric.digest,
@@ -206,7 +208,7 @@ def _convert_time_to_stamp_or_now(text: str) -> str:
 # -- labels --
 
 
-def make_labelling_config(rubric: Rubric) -> str:
+def make_labelling_config_xml(rubric: Rubric) -> str:
     """Return a project's labels: for each metric one choice among the words of its values, and a note."""
     lines = [
         f"  <Header value={quoteattr(heading)}/>\n  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>"
@@ -225,7 +227,7 @@ def make_labelling_config(rubric: Rubric) -> str:
 
 def format_value_label(rubric: Rubric, metric: str, value: float) -> str:
     """Return the label of a value: `+1 relevant`."""
-    return f"{format_value(value)} {rubric.meaning(metric, value)}"
+    return f"{format_signed_value(value)} {rubric.meaning(metric, value)}"
 
 
 def _iterate_label_studio_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
@@ -240,7 +242,7 @@ def _iterate_label_studio_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
 def _make_label_studio_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
     record, document = answer.record, run.document(answer.record.document)
     annotated = answer.annotated
-    right = "\n".join(filter(None, (annotated.answer, annotated.silence_and_sections))) if annotated else ""
+    right = "\n".join(filter(None, (annotated.answer, annotated.silence_and_sections_in_words))) if annotated else ""
     people = [event for event in answer.scores if event.scorer == "human"]
     machines = [event for event in answer.scores if event.scorer == "machine"]
     return {

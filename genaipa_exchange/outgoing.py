@@ -19,8 +19,8 @@ from genaipa.questions.annotations import read_annotations_without_blanks
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import PUBLISHED_SCORES, load_all_published_scores
-from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import Permission, find_withheld_documents_of_study
+from genaipa.runs.inputs import RunDocumentsAndQuestions
+from genaipa.runs.permission import SharingPermission, find_withheld_documents_of_study
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan, make_spec_for_other_documents, read_coordinates
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import effective_scores_and_adjudications
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer, Annotations
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
@@ -81,31 +81,31 @@ class OutgoingAnswer:
 class OutgoingRun:
     """One run to be written: its answers, and what of its documents, questions and annotated answers may go along."""
 
-    def __init__(self, outgoing: Outgoing, source: Source) -> None:
+    def __init__(self, outgoing: Outgoing, source: SelectedRun) -> None:
         self.source, self.name, self.rubric = source, source.folder.name, outgoing.rubric
         self.manifest = source.manifest
         self._outgoing = outgoing
-        self._inputs = Inputs(outgoing.workspace, source.folder)
-        self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
+        self._inputs = RunDocumentsAndQuestions(outgoing.workspace, source.folder)
+        self._permission = SharingPermission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
         self._labels = map_prompt_sets_to_labels(self.manifest)
         # Caches of this run alone, which go when it goes.
-        self.document = cache(self._find_permitted_document)
-        self.annotations = cache(self._read_permitted_annotations)
+        self.document = cache(self._permitted_document_or_note_omission)
+        self.annotations = cache(self._permitted_annotations_or_note_omission)
 
-    def _find_permitted_document(self, name: str) -> Document | None:
+    def _permitted_document_or_note_omission(self, name: str) -> Document | None:
         """Return the document of that name; None if its text may not be passed on, or is not here."""
-        if name in self._permission.documents:
+        if name in self._permission.restricted_documents:
             self._outgoing.note_omission("document", self.manifest.documents[name].digest)
             return None
-        return self._read_document(name)
+        return self._read_document_or_none(name)
 
     def prompt_set_label(self, record: Record) -> str:
         """Return the label in tables of the set of prompts that a record was asked with."""
         return find_prompt_set_label(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
 
-    def _read_document(self, name: str) -> Document | None:
+    def _read_document_or_none(self, name: str) -> Document | None:
         try:
             document: Document = self._inputs.document(name)
         except DataError:  # of an unpacked study, which came without it
@@ -116,7 +116,7 @@ class OutgoingRun:
         """Return the question set that was asked about a document; None if it may not be passed on."""
         return None if document in self._permission.restricted_questions else self._inputs.questions(document)
 
-    def _read_permitted_annotations(self, document: str) -> Annotations | None:
+    def _permitted_annotations_or_note_omission(self, document: str) -> Annotations | None:
         """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
         path = self.source.folder.path / "annotations" / f"{document}.yaml"
         if not path.is_file():
@@ -134,7 +134,9 @@ class OutgoingRun:
         scores = load_all_published_scores(self.source.folder)
         return (scores[0].system, scores[0].experiment) if scores else None
 
-    def make_export_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
+    def make_export_head(
+        self, exported_run_name: str, system: str, experiment: str, documents: Iterable[str]
+    ) -> dict[str, Any]:
         """Return, as plain data, the `ExportHead` of that name for a system's answers in an experiment about documents.
 
         Without any documents, it is about all of the run.
@@ -166,13 +168,13 @@ class OutgoingRun:
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
             corpus=None,
         )
-        typed_head = ExportHead(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
+        typed_head = ExportHead(HEAD_FORMAT, exported_run_name, self.name, system, experiment, narrowed, texts, files)
         head: dict[str, Any] = msgspec.to_builtins(typed_head)
         return head
 
     @cached_property
     def _withheld_documents(self) -> OtherDocuments:
-        texts = {name: self._read_document(name) for name in self._permission.documents}
+        texts = {name: self._read_document_or_none(name) for name in self._permission.restricted_documents}
         siblings = {} if self._outgoing.whole else find_withheld_documents_of_study(self.source.folder)
         known_texts = {name: document.text for name, document in texts.items() if document}
         return OtherDocuments(known_texts | {name: documents[name].text for name, documents in siblings.items()})
@@ -187,7 +189,9 @@ class OutgoingRun:
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.redact_record(record, self._withheld_documents.contains_most_of_passage)
+            permitted = self._permission.redact_record(
+                record, self._withheld_documents.does_one_contain_most_of_passage
+            )
             if permitted.reply is None:
                 self._outgoing.note_omission("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
@@ -215,7 +219,7 @@ class Outgoing:
     """
 
     def __init__(
-        self, workspace: Workspace, sources: Sequence[Source], *, judges: bool = False, whole: bool = False
+        self, workspace: Workspace, sources: Sequence[SelectedRun], *, judges: bool = False, whole: bool = False
     ) -> None:
         self.workspace, self.judges, self.whole = workspace, judges, whole
         self.rubric = load_rubric(workspace)
@@ -232,11 +236,13 @@ class Outgoing:
         self.runs = [OutgoingRun(self, source) for source in about]
 
     @cached_property
-    def scores(self) -> dict[str, list[Event]]:
+    def scores_by_answer_digest(self) -> dict[str, list[Event]]:
         """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
         scores: dict[str, list[Event]] = defaultdict(list)
         with open_existing_store(self.workspace) as store:
-            for event in effective_scores_and_adjudications(event for _, event in store.events()) if store else ():
+            for event in (
+                effective_scores_and_adjudications(event for _, event in store.read_numbered_events()) if store else ()
+            ):
                 if event.scorer == "human" or self.judges:
                     scores[event.answer].append(event)
                 else:
@@ -245,7 +251,7 @@ class Outgoing:
 
     def take_scores_and_count_left_out_verdicts(self, digest: str) -> Sequence[Event]:
         """Return the scores of an exported answer; verdicts on it that are left here are counted."""
-        scores = self.scores.get(digest, ())
+        scores = self.scores_by_answer_digest.get(digest, ())
         self.verdicts += self._unused.pop(digest, 0)
         return scores
 

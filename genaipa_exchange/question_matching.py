@@ -66,27 +66,29 @@ class QuestionMatcher:
         matches = filter(None, (self._find_close_match(normalized, text) for normalized, text in words.items()))
         return max(matches, key=lambda match: match.similarity, default=None)
 
-    def _find_close_match(self, normalized: str, text: str) -> QuestionMatch | None:
-        if not normalized or len(normalized) > self._longest:
+    def _find_close_match(self, normalized_text: str, original_text: str) -> QuestionMatch | None:
+        if not normalized_text or len(normalized_text) > self._longest:
             return None
         shared = Counter(
-            question_text for word in {*normalized.split()} for question_text in self._by_word.get(word, ())
+            question_text for word in {*normalized_text.split()} for question_text in self._by_word.get(word, ())
         )
         likely = [
             question_text
             for question_text, count in shared.most_common(_CANDIDATES)
             if 2 * count >= len(question_text.split())
         ]
-        candidates = ((_measure_similarity(normalized, question_text), question_text) for question_text in likely)
+        candidates = (
+            (_measure_similarity_percent(normalized_text, question_text), question_text) for question_text in likely
+        )
         similarity, question_text = max(candidates, default=(0, ""))
         if similarity < LEAST_SIMILAR:
             return None
-        return QuestionMatch(*self._normalized[question_text], text, "close", similarity)
+        return QuestionMatch(*self._normalized[question_text], original_text, "close", similarity)
 
 
-def _measure_similarity(text: str, question_text: str) -> int:
+def _measure_similarity_percent(normalized_text: str, question_text: str) -> int:
     """Return the similarity of two texts in whole per cent, rounded down: 100 is for the same words alone."""
-    matcher = SequenceMatcher(None, text, question_text, autojunk=False)
+    matcher = SequenceMatcher(None, normalized_text, question_text, autojunk=False)
     return min(99, int(100 * matcher.ratio())) if matcher.quick_ratio() * 100 >= LEAST_SIMILAR else 0
 
 

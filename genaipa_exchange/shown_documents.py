@@ -51,12 +51,12 @@ class DocumentFinder:
             self._loaded[name] = self._incoming.make_or_load_document(name)
         return self._loaded[name]
 
-    def find_by_file_name(self, file_name: str) -> str:
+    def document_name_of_file_or_empty(self, file_name: str) -> str:
         """Return the name of the document that an attached file has; empty where none is called so."""
         stem = PurePath(file_name.replace("\\", "/")).stem
         return self._names_by_file_name.get(clean_folder_name(stem).casefold(), "")
 
-    def find_in_text(self, text: str) -> PastedDocument | None:
+    def find_pasted_document(self, text: str) -> PastedDocument | None:
         """Find the document that a text holds, whole or in part, with few other words; None where it holds none."""
         if len(text) < _LEAST_PASTED:
             return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
 
 _METHOD = """The influence of the desk is the effect of each aid on the scores from which chance did not withhold it,
 adjusted for analyst and system, with an interval that is robust and clustered
@@ -35,7 +35,7 @@ class InfluenceChapter(ChapterMaker):
     needs_scores = True
     after = "agreement"
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
+    def make(self, study: Study, scope: FigureScope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter; None where no score records which aids were withheld."""
         scores = collect_scores_recording_aids(study)
         if scores.frame.empty:

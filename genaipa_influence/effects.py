@@ -74,11 +74,11 @@ def estimate_aid_effect(
     leverage = np.minimum(leverage + treatment**2 / squares, _HIGHEST_LEVERAGE)
     residuals = deviations - difference * treatment
     parts = treatment * residuals / np.sqrt(1 - leverage)
-    by_answer, answer_count = _sum_by_cluster(answers, parts, treatment**2)
+    by_answer, answer_count = _sum_by_cluster_and_count_clusters(answers, parts, treatment**2)
     # Where nearly all values are equal, the smaller side has too few others to know its own variance.
     pooled = _sum_squares(residuals) / (len(values) - groups.shape[1] - 1) / squares
     variance = max(_sum_squares(by_answer[0]) / squares**2, pooled)
-    degrees = _satterthwaite_degrees(by_answer[1])
+    degrees = _satterthwaite_degrees_of_freedom(by_answer[1])
     if variance < _ROUNDING**2 or answer_count < 2:  # noqa: PLR2004 - one answer says nothing of others
         return AidEffect(*counts, difference)
     error = variance**0.5
@@ -110,8 +110,8 @@ def _make_orthonormal_basis_and_leverages(analysts: Sequence[str], systems: Sequ
     return basis, (basis**2).sum(axis=1)
 
 
-def _sum_by_cluster(names: Sequence[str], *columns: Floats) -> tuple[list[Any], int]:
-    distinct, codes = np.unique(np.asarray(names, dtype=str), return_inverse=True)
+def _sum_by_cluster_and_count_clusters(cluster_names: Sequence[str], *columns: Floats) -> tuple[list[Any], int]:
+    distinct, codes = np.unique(np.asarray(cluster_names, dtype=str), return_inverse=True)
     return [np.bincount(codes, column) for column in columns], len(distinct)
 
 
@@ -119,17 +119,22 @@ def _sum_squares(values: Floats) -> float:
     return float(values @ values)
 
 
-def _satterthwaite_degrees(weights: Floats) -> float:
+def _satterthwaite_degrees_of_freedom(weights: Floats) -> float:
     return max(float(weights.sum() ** 2 / (weights @ weights)) - 1, 1.0)
 
 
 def _interval_half_width_for_other_analysts(
-    analysts: Sequence[str], parts: Floats, weights: Floats, squares: float, variance: float, degrees: float
+    analysts: Sequence[str],
+    score_contributions: Floats,
+    weights: Floats,
+    treatment_sum_of_squares: float,
+    variance_for_these_analysts: float,
+    degrees_of_freedom: float,
 ) -> Any:
     """Return half of the interval for analysts like these; NaN where there are too few of them."""
-    sums, count = _sum_by_cluster(analysts, parts, weights)
+    sums, count = _sum_by_cluster_and_count_clusters(analysts, score_contributions, weights)
     if count < LEAST_ANALYSTS:
         return np.nan
-    between = _sum_squares(sums[0]) * count / (count - 1) - _sum_squares(parts)
-    wider = variance + max(between, 0.0) / squares**2
-    return stdtrit(min(degrees, _satterthwaite_degrees(sums[1])), (1 + LEVEL) / 2) * wider**0.5
+    between = _sum_squares(sums[0]) * count / (count - 1) - _sum_squares(score_contributions)
+    wider = variance_for_these_analysts + max(between, 0.0) / treatment_sum_of_squares**2
+    return stdtrit(min(degrees_of_freedom, _satterthwaite_degrees_of_freedom(sums[1])), (1 + LEVEL) / 2) * wider**0.5

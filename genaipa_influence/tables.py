@@ -46,7 +46,7 @@ class ScoresRecordingAids:
             recorded.difference(load_built_in_and_plugin_aids())
         )
 
-    def select_scores_of_aid(self, aid: str) -> pd.DataFrame:
+    def select_scores_and_mark_aid_shown(self, aid: str) -> pd.DataFrame:
         """Return the scores at which the aid had something to show, with `shown`: whether it did."""
         rows = self.frame[[aid in aids for aids in self.frame["aids"]]]
         return rows.assign(shown=[aids[aid] for aids in rows["aids"]])
@@ -87,7 +87,7 @@ def _estimate_effect_on_column(rows: pd.DataFrame, column: str) -> AidEffect:
     return estimate_aid_effect(list(rows[column]), list(rows["shown"]), *names)
 
 
-def _compare_values_with_suggestions(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+def _select_suggested_and_mark_equal(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the scores with a value of the metric suggested, or withheld, with `same`: whether it was given."""
     rows = rows[[metric in suggested for suggested in rows["suggested"]]]
     values = [suggested[metric] for suggested in rows["suggested"]]
@@ -118,10 +118,10 @@ def estimate_and_adjust_aid_effects(scores: ScoresRecordingAids, metrics: Iterab
     """Return what each aid does to M_all, and suggestions to how many values are as suggested."""
     movements: list[AdjustedAidEffect] = []
     for aid in scores.aid_names:
-        rows = scores.select_scores_of_aid(aid)
+        rows = scores.select_scores_and_mark_aid_shown(aid)
         movements.append(AdjustedAidEffect(aid, _estimate_effect_on_column(rows, _POINTS)))
         for metric in metrics if aid == SUGGESTIONS else ():
-            compared = _compare_values_with_suggestions(rows, metric)
+            compared = _select_suggested_and_mark_equal(rows, metric)
             if len(compared):
                 sides = compared.groupby("shown")["same"].mean()
                 shares = [float(sides.get(side, float("nan"))) for side in (True, False)]
@@ -131,12 +131,12 @@ def estimate_and_adjust_aid_effects(scores: ScoresRecordingAids, metrics: Iterab
 
 
 def describe_significant_aid_effects(
-    scores: ScoresRecordingAids, movements: list[AdjustedAidEffect], study: Study
+    scores: ScoresRecordingAids, adjusted_effects: list[AdjustedAidEffect], study: Study
 ) -> Iterator[str]:
     """Yield a sentence for each effect that is more than chance, with what turns the aid off."""
     aids = load_built_in_and_plugin_aids()
     analysts = format_count(scores.frame["analyst"].nunique(), "analyst")
-    for movement in movements:
+    for movement in adjusted_effects:
         if not movement.is_significant:
             continue
         aid, effect = aids.get(movement.aid), movement.effect
@@ -152,12 +152,12 @@ def describe_significant_aid_effects(
         yield f"{title} move {moved} ({LEVEL:.0%} interval of the effect {interval}, {analysts}).{remedy}"
 
 
-def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, movements: list[AdjustedAidEffect]) -> Table:
+def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, adjusted_effects: list[AdjustedAidEffect]) -> Table:
     """Tabulate what each aid did to M_all and to seconds, for all systems together and for each."""
-    moving = {movement.aid for movement in movements if movement.is_significant}
+    moving = {movement.aid for movement in adjusted_effects if movement.is_significant}
     rows = []
     for aid in scores.aid_names:
-        of_aid = scores.select_scores_of_aid(aid)
+        of_aid = scores.select_scores_and_mark_aid_shown(aid)
         systems = sorted(of_aid["system"].unique())
         for system in [ALL_SYSTEMS, *(systems if len(systems) > 1 else ())]:
             selected = of_aid if system == ALL_SYSTEMS else of_aid[of_aid["system"] == system]
@@ -168,7 +168,7 @@ def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, movements: list[
                     "aid": _aid_title_or_name(aid),
                     "system": system,
                     **{name: getattr(effect, name) for name in _ENDS},
-                    **_convert_to_percent_of_seconds(_estimate_effect_on_column(selected, _SECONDS)),
+                    **_convert_log_seconds_to_percent(_estimate_effect_on_column(selected, _SECONDS)),
                     "answers_with": effect.shown,
                     "answers_without": effect.withheld,
                     "meaning": "too few yet" if effect.has_too_few_scores else meaning,
@@ -201,13 +201,13 @@ def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, movements: list[
     )
 
 
-def _aid_title_or_name(name: str) -> str:
-    aid = load_built_in_and_plugin_aids().get(name)
-    return aid.title if aid else name
+def _aid_title_or_name(aid_name: str) -> str:
+    aid = load_built_in_and_plugin_aids().get(aid_name)
+    return aid.title if aid else aid_name
 
 
-def _convert_to_percent_of_seconds(effect: AidEffect) -> dict[str, float]:
-    ends = (effect.difference, effect.low, effect.high)
+def _convert_log_seconds_to_percent(effect_on_log_seconds: AidEffect) -> dict[str, float]:
+    ends = (effect_on_log_seconds.difference, effect_on_log_seconds.low, effect_on_log_seconds.high)
     return dict(zip(_PERCENT_OF_SECONDS, (100 * expm1(end) for end in ends), strict=True))
 
 
@@ -221,13 +221,13 @@ def _describe_recorded_score_counts(scores: ScoresRecordingAids) -> str:
 
 
 def tabulate_aid_effects_by_metric(
-    scores: ScoresRecordingAids, movements: list[AdjustedAidEffect], study: Study
+    scores: ScoresRecordingAids, adjusted_effects: list[AdjustedAidEffect], study: Study
 ) -> Table:
     """Tabulate what each aid did to the values of each metric, and how many of them are as suggested."""
     rows = []
-    compared = {(movement.aid, movement.metric): movement for movement in movements if movement.metric}
+    compared = {(movement.aid, movement.metric): movement for movement in adjusted_effects if movement.metric}
     for aid in scores.aid_names:
-        of_aid = scores.select_scores_of_aid(aid)
+        of_aid = scores.select_scores_and_mark_aid_shown(aid)
         for metric, name in study.rubric.display_names.items():
             effect = _estimate_effect_on_column(of_aid, metric)
             if isnan(effect.difference):

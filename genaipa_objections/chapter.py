@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
     from genaipa.scoring.events import Event
     from genaipa.scoring.objections import Status
 
@@ -29,7 +29,7 @@ class ObjectionsChapter(ChapterMaker):
     needs_scores = True
     after = "silent"
 
-    def make(self, study: Study, _scope: Scope) -> Chapter | None:
+    def make(self, study: Study, _scope: FigureScope) -> Chapter | None:
         """Make the chapter; None where there is no objection."""
         counts = tabulate_objections_by_document(study.log.counted)
         if not counts:

@@ -16,10 +16,10 @@ from genaipa.cli.terminal.options import (
     JsonOption,
     check_no_overwrite,
     current_workspace,
-    open_output,
+    open_output_file,
     option,
 )
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, format_shell_command
 from genaipa.words import format_count
 from genaipa.workspace import shipped_folder
 
@@ -75,7 +75,7 @@ def objections(
     ]
     show(f"{format_count(len(objections_shown), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
     if any(objection.status == "open" for objection in objections_shown):
-        accept = shell_command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
+        accept = format_shell_command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
         show(f"To settle an objection: {accept}, or reject.")
 
 
@@ -119,11 +119,11 @@ def accept(
     from genaipa_objections.settling import (
         find_annotated_silence,
         find_objected_document,
-        make_corrections_export_command,
+        format_corrections_export_command,
     )
 
     workspace = current_workspace()
-    objection = _find_objection(workspace, objection_id)
+    objection = _find_objection_by_id_prefix_or_raise(workspace, objection_id)
     correction: Correction = objection.objection.correction
     if not (silent is answer is passage is why is None):
         document = find_objected_document(workspace, objection.objection)
@@ -133,7 +133,7 @@ def accept(
             )
         correction = make_correction(
             document,
-            correction.find_proving_sentence(document.text) if passage is None else passage,
+            correction.find_proving_sentence_or_empty(document.text) if passage is None else passage,
             silent=silent or correction.silent,
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
@@ -141,7 +141,7 @@ def accept(
     check_correction_ends_silence(correction.silent, find_annotated_silence(workspace, objection.objection))
     _store_ruling(workspace, objection, by, correction, reason)
     show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
-    show(make_corrections_export_command(workspace, objection.objection.document), exact=True)
+    show(format_corrections_export_command(workspace, objection.objection.document), no_wrap=True)
 
 
 @app.command()
@@ -155,7 +155,7 @@ def reject(
     An earlier decision on it no longer counts.
     """
     workspace = current_workspace()
-    objection = _find_objection(workspace, objection_id)
+    objection = _find_objection_by_id_prefix_or_raise(workspace, objection_id)
     _store_ruling(workspace, objection, by, None, reason)
     show(f"{objection.objection.document} {objection.objection.question}: rejected.")
 
@@ -185,7 +185,7 @@ def export(
     only where they may be passed on; otherwise the file has their position and digest.
     """
     from genaipa.files.strict_yaml import format_yaml
-    from genaipa_objections.settling import collect_corrections_and_notes
+    from genaipa_objections.settling import collect_accepted_corrections_and_notes
 
     workspace = current_workspace()
     if output is not None:
@@ -193,13 +193,15 @@ def export(
             raise UsageError(f"{output}: a file of corrections must be named after its document: {document}.yaml.")
         _refuse_output_in_shipped_folder(output)
         check_no_overwrite(output, force=force)
-    corrections, left_out = collect_corrections_and_notes(workspace, document, _list_filed_objections(workspace))
+    corrections, left_out = collect_accepted_corrections_and_notes(
+        workspace, document, _list_filed_objections(workspace)
+    )
     for note in left_out:
         print_to_stderr(note)
     if output is None:
         sys.stdout.write(format_yaml(corrections))
         return
-    with open_output(output, force=force) as file:
+    with open_output_file(output, force=force) as file:
         file.write(format_yaml(corrections).encode())
     show(f"{output}: {format_count(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
@@ -225,36 +227,38 @@ def _list_filed_objections(workspace: Workspace) -> list[FiledObjection]:
     from genaipa.scoring.store import open_existing_store
 
     with open_existing_store(workspace) as store:
-        return collect_objections_even_withdrawn(event for _, event in store.events()) if store else []
+        return collect_objections_even_withdrawn(event for _, event in store.read_numbered_events()) if store else []
 
 
-def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
+def _find_objection_by_id_prefix_or_raise(workspace: Workspace, id_prefix: str) -> FiledObjection:
     matches = [
         objection
         for objection in _list_filed_objections(workspace)
-        if objection.event.id.startswith(objection_id.strip() or "-")
+        if objection.event.id.startswith(id_prefix.strip() or "-")
     ]
     if len(matches) != 1:
         count = len(matches) or "no"
         raise UsageError(
-            f"{count} objections have an id that begins with '{objection_id}'; list all objections with: genaipa "
+            f"{count} objections have an id that begins with '{id_prefix}'; list all objections with: genaipa "
             "scores objections"
         )
     return matches[0]
 
 
 def _store_ruling(
-    workspace: Workspace, objection: FiledObjection, by: str, correction: Correction | None, reason: str
+    workspace: Workspace, objection: FiledObjection, adjudicator_name: str, correction: Correction | None, reason: str
 ) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""
-    from genaipa.scoring.people import load_people
-    from genaipa.scoring.store import open_store
+    from genaipa.scoring.people import load_desk_people_and_plan
+    from genaipa.scoring.store import open_or_create_store
     from genaipa_objections.settling import make_objection_ruling_event
 
-    with contextlib.closing(open_store(workspace)) as store:
-        user = load_people(workspace).admit_user(by, {event.analyst for _, event in store.events()}, login=False)
-        if user.why_no_adjudication:
-            raise UsageError(user.why_no_adjudication)
+    with contextlib.closing(open_or_create_store(workspace)) as store:
+        user = load_desk_people_and_plan(workspace).admit_user(
+            adjudicator_name, {event.analyst for _, event in store.read_numbered_events()}, requires_login=False
+        )
+        if user.reason_user_may_not_adjudicate_or_empty:
+            raise UsageError(user.reason_user_may_not_adjudicate_or_empty)
         store.append_new_events([make_objection_ruling_event(objection, user.name, correction, reason=reason)])
 
 
@@ -270,10 +274,10 @@ def _collect_objection_facts(workspace: Workspace, objection: FiledObjection) ->
         "question": objected.question,
         "analyst": objection.event.analyst,
         "time": objection.event.time,
-        "annotated": _format_annotated_answer(workspace, document, objection) if document else "",
+        "annotated": _format_annotated_answer_or_empty(workspace, document, objection) if document else "",
         "silent": right.silent,
         "answer": right.answer,
-        "passage": " ".join(right.find_proving_sentence(document.text).split()) if document else "",
+        "passage": " ".join(right.find_proving_sentence_or_empty(document.text).split()) if document else "",
         "why": right.why,
         "status": objection.status,
         "by": ruling.analyst if ruling else "",
@@ -281,16 +285,16 @@ def _collect_objection_facts(workspace: Workspace, objection: FiledObjection) ->
     }
 
 
-def _format_annotated_answer(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
+def _format_annotated_answer_or_empty(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
-    from genaipa.questions.annotations import find_annotations, find_question_set
+    from genaipa.questions.annotations import find_annotation_file, load_question_set_or_none
 
     held, question_set = (
-        find_annotations(workspace, document),
-        find_question_set(workspace, objection.objection.questions),
+        find_annotation_file(workspace, document),
+        load_question_set_or_none(workspace, objection.objection.questions),
     )
     answer = (
-        held.usable_answers(question_set, document.company).answers.get(objection.objection.question)
+        held.usable_annotations(question_set, document.company).answers.get(objection.objection.question)
         if held and question_set
         else None
     )

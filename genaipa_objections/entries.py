@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COMMAND = PackageCommand("genaipa_objections.command:app")
 
 
-def has_objections_to_settle(desk: Desk, user: User) -> bool:
+def has_objections_page(desk: Desk, user: User) -> bool:
     """Tell whether there are objections that this user may settle."""
     from genaipa_objections.page import list_objections_to_desk_answers
 
@@ -27,4 +27,4 @@ def has_objections_to_settle(desk: Desk, user: User) -> bool:
     return bool(list_objections_to_desk_answers(desk))
 
 
-PAGE = DeskPage("Objections", "genaipa_objections.page", has_objections_to_settle, after="adjudicate")
+PAGE = DeskPage("Objections", "genaipa_objections.page", has_objections_page, after="adjudicate")

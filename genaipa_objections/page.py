@@ -14,21 +14,21 @@ from genaipa.ui.widgets import (
     ANY,
     FOLD,
     ListRow,
-    Text,
+    TitledText,
     format_utc_minute,
     log_error_and_describe_for_desk,
-    show_long_table,
     show_notice,
     show_page_header,
+    show_table_in_pages,
     show_texts,
 )
-from genaipa_objections.settling import make_corrections_export_command, make_objection_ruling_event
+from genaipa_objections.settling import format_corrections_export_command, make_objection_ruling_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.questions.annotations import Correction, Silent
-    from genaipa.scoring.answers import Case
+    from genaipa.scoring.answers import ScoringCase
     from genaipa.scoring.objections import FiledObjection
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
@@ -59,9 +59,9 @@ def list_objections_to_desk_answers(desk: Desk) -> list[FiledObjection]:
 
 def show_page(desk: Desk, user: User) -> None:
     """List the objections that this user may see, and settle one; the rest appear once their scores are in."""
-    show_page_header("Objections", visible=False)
-    if user.why_no_adjudication:
-        st.text(user.why_no_adjudication)
+    show_page_header("Objections", title_visible=False)
+    if user.reason_user_may_not_adjudicate_or_empty:
+        st.text(user.reason_user_may_not_adjudicate_or_empty)
         return
     desk.current.read_new_events()
     all_objections = list_objections_to_desk_answers(desk)
@@ -97,14 +97,14 @@ def show_page(desk: Desk, user: User) -> None:
         (objection for objection in chosen if objection.event.id == st.session_state.get(_CHOSEN)), chosen[0]
     )
     columns = ("Document", "Question", "By", "When", "State")
-    show_long_table(
+    show_table_in_pages(
         "objections",
         "Objections",
         columns,
         chosen,
         _objection_row,
-        chosen=objection.event.id,
-        choose=_remember_chosen_objection,
+        chosen_row_id=objection.event.id,
+        on_row_chosen=_remember_chosen_objection,
     )
     try:
         case = desk.pool.load_case(objection.event.answer)
@@ -147,7 +147,7 @@ def _record_that_user_saw_objections(
     if any(neighbour.event.analyst != user.name for neighbour in shown_objections):
         about = (objection.objection.digest, objection.objection.question)
         answers = [d for d, answer in desk.pool.answers.items() if (answer.document_digest, answer.question) == about]
-        desk.queue.record_exposures(user.name, answers, scores=True)
+        desk.queue.record_exposures(user.name, answers, sees_scores=True)
 
 
 def _remember_chosen_objection(objection_id: str) -> None:
@@ -162,19 +162,19 @@ def _objection_row(objection: FiledObjection) -> ListRow:
     )
 
 
-def _show_question_and_objections(case: Case, objections: Sequence[FiledObjection]) -> None:
+def _show_question_and_objections(case: ScoringCase, objections: Sequence[FiledObjection]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
-    show_texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
+    show_texts("objection question", [TitledText(case.original or case.asked, about, tone="strong")])
     entries = []
     if case.annotated is not None:
         aside = ", ".join(filter(None, (SAID[case.annotated.silent], *case.annotated.sections)))
-        entries.append(Text(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
+        entries.append(TitledText(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
     for objection in objections:
         by = f"{objection.event.analyst}, {format_utc_minute(objection.event.time)}"
         entries.append(
-            Text(
-                _format_objection(case, objection.objection.correction),
+            TitledText(
+                _format_proposed_correction(case, objection.objection.correction),
                 by,
                 aside=objection.status,
                 tone="note",
@@ -184,7 +184,7 @@ def _show_question_and_objections(case: Case, objections: Sequence[FiledObjectio
         if objection.ruling is not None:
             note = objection.ruling.note or "No reason was given."
             entries.append(
-                Text(
+                TitledText(
                     note,
                     f"{objection.status} by {objection.ruling.analyst}",
                     aside=format_utc_minute(objection.ruling.time),
@@ -192,19 +192,19 @@ def _show_question_and_objections(case: Case, objections: Sequence[FiledObjectio
             )
     show_texts("objection texts", entries)
     with st.expander("The document"):
-        show_texts("objection document", [Text(case.document.text, about)])
+        show_texts("objection document", [TitledText(case.document.text, about)])
 
 
-def _format_objection(case: Case, correction: Correction) -> str:
+def _format_proposed_correction(case: ScoringCase, correction: Correction) -> str:
     """Return an objection as text: what is right, why, and the passage that proves it."""
-    passage = " ".join(correction.find_proving_sentence(case.document.text).split())
+    passage = " ".join(correction.find_proving_sentence_or_empty(case.document.text).split())
     silent = f"The document {_SILENT[correction.silent]}." if correction.silent else ""
     return "\n\n".join(
         filter(None, (silent, correction.answer, correction.why and f"Why: {correction.why}", f"Passage: “{passage}”"))
     )
 
 
-def _show_ruling_form_and_store_ruling(desk: Desk, user: User, case: Case, objection: FiledObjection) -> None:
+def _show_ruling_form_and_store_ruling(desk: Desk, user: User, case: ScoringCase, objection: FiledObjection) -> None:
     """Show the form with the correction as it was proposed or accepted, and the decision."""
     correction, key = objection.accepted_or_proposed_correction, objection.event.id
     with st.form(f"objection {key} {objection.status}"):
@@ -212,7 +212,7 @@ def _show_ruling_form_and_store_ruling(desk: Desk, user: User, case: Case, objec
             "The document", list(_SILENT), list(_SILENT).index(correction.silent), format_func=_SILENT.__getitem__
         )
         answer = st.text_area("The right answer (empty to keep the annotated one)", correction.answer)
-        passage = st.text_area("Passage that proves it", correction.find_proving_sentence(case.document.text))
+        passage = st.text_area("Passage that proves it", correction.find_proving_sentence_or_empty(case.document.text))
         why = st.text_area("Why the annotated answer is wrong", correction.why, height=68)
         reason = st.text_input(
             "Your reason, for the log (required to reject)", objection.ruling.note if objection.ruling else ""
@@ -235,7 +235,7 @@ def _show_ruling_form_and_store_ruling(desk: Desk, user: User, case: Case, objec
     else:
         export = (
             " To write a file of corrections: "
-            f"{make_corrections_export_command(desk.workspace, objection.objection.document)}"
+            f"{format_corrections_export_command(desk.workspace, objection.objection.document)}"
         )
         st.session_state[_SETTLED] = f"{objection.objection.question} of {objection.objection.document} is " + (
             f"accepted.{export}" if accepts else "rejected."

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.errors import GenaipaError, UsageError, shell_command
+from genaipa.errors import GenaipaError, UsageError, format_shell_command
 from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     Correction,
     Corrections,
     annotated_question_by_question,
-    find_annotations,
-    find_question_set,
+    find_annotation_file,
+    load_question_set_or_none,
 )
-from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import is_redistributable
+from genaipa.runs.inputs import RunDocumentsAndQuestions
+from genaipa.runs.permission import license_allows_redistribution
 from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.events import Event, Objection, Ruling, new_event_id
 from genaipa.workspace import shipped_folder
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def find_annotated_silence(workspace: Workspace, objection: Objection) -> Silent | None:
     """Tell whether an objection's annotated answer says that the document is silent; None if it is not here."""
     document = find_objected_document(workspace, objection)
-    held = find_annotations(workspace, document) if document else None
+    held = find_annotation_file(workspace, document) if document else None
     if document is None or held is None or not held.of_this_text:
         return None
     answer = held.annotations.answers.get(
@@ -62,14 +62,14 @@ def make_objection_ruling_event(
     )
 
 
-def make_corrections_export_command(workspace: Workspace, document: str) -> str:
+def format_corrections_export_command(workspace: Workspace, document: str) -> str:
     """Return the command that writes a document's accepted objections where the workspace keeps corrections.
 
     In a checkout that is no workspace those are the shipped ones: there it writes beside them.
     """
     name = f"{document}.yaml"
     file = name if workspace.home == shipped_folder() else workspace.home / "corrections" / name
-    return shell_command("genaipa", "scores", "objections", "export", document, "-o", file)
+    return format_shell_command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 
 def find_objected_document(workspace: Workspace, objection: Objection) -> Document | None:
@@ -81,11 +81,11 @@ def find_objected_document(workspace: Workspace, objection: Objection) -> Docume
     for folder in list_run_folders_oldest_first(workspace):
         with contextlib.suppress(GenaipaError):
             if (folder.path / "documents" / f"{objection.digest}.txt").is_file():
-                return Inputs(workspace, folder).document(objection.document)
+                return RunDocumentsAndQuestions(workspace, folder).document(objection.document)
     return None
 
 
-def collect_corrections_and_notes(
+def collect_accepted_corrections_and_notes(
     workspace: Workspace, document_name: str, objections: Iterable[FiledObjection]
 ) -> tuple[Corrections, list[str]]:
     """Return the accepted corrections about the document of that name, and sentences on any left out.
@@ -111,7 +111,7 @@ def collect_corrections_and_notes(
         raise UsageError(
             f"the text of '{document_name}' that the objections are about is neither in the workspace nor in a run."
         )
-    held = find_annotations(workspace, document)
+    held = find_annotation_file(workspace, document)
     questions = held.annotations.questions if held and held.of_this_text else accepted[-1].objection.questions
     chosen: dict[str, FiledObjection] = {}
     left_out = []
@@ -142,9 +142,11 @@ def collect_corrections_and_notes(
     ), left_out
 
 
-def _prefer_workspace_text_digest(workspace: Workspace, document_name: str, accepted: list[FiledObjection]) -> str:
+def _prefer_workspace_text_digest(
+    workspace: Workspace, document_name: str, accepted_objections: list[FiledObjection]
+) -> str:
     """Return the digest of the text that the file is about."""
-    texts = [objection.objection.digest for objection in accepted]
+    texts = [objection.objection.digest for objection in accepted_objections]
     try:
         digest = load_document(document_name, workspace).digest
     except GenaipaError:
@@ -159,8 +161,8 @@ def _question_id_in_set_or_empty(
     if objection.questions == question_set_name:
         return objection.question
     source_set, target_set = (
-        find_question_set(workspace, objection.questions),
-        find_question_set(workspace, question_set_name),
+        load_question_set_or_none(workspace, objection.questions),
+        load_question_set_or_none(workspace, question_set_name),
     )
     if source_set is None or target_set is None:
         return ""
@@ -171,8 +173,11 @@ def _question_id_in_set_or_empty(
 
 def _quote_proof_if_redistributable(correction: Correction, document: Document) -> Correction:
     """Return the correction with its proof in words, where the document's words may be passed on."""
-    if not is_redistributable(document.about.license):
+    if not license_allows_redistribution(document.about.license):
         return correction
     return msgspec.structs.replace(
-        correction, sentence=" ".join(correction.find_proving_sentence(document.text).split()), at=None, sha256=""
+        correction,
+        sentence=" ".join(correction.find_proving_sentence_or_empty(document.text).split()),
+        at=None,
+        sha256="",
     )

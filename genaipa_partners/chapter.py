@@ -10,12 +10,12 @@ import pandas as pd
 
 from genaipa.languages.catalog import language_name
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels_and_list_distinct
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.words import format_count
-from genaipa_partners.joining import read_partner
+from genaipa_partners.joining import read_partner_or_empty
 from genaipa_partners.severity import (
     LEAST_ANSWERS,
     LEAST_PARTNERS,
@@ -25,13 +25,13 @@ from genaipa_partners.severity import (
     fit_partner_severities,
     measure_partner_severities,
 )
-from genaipa_partners.split import read_dealt_texts
+from genaipa_partners.split import read_pack_digests_and_shared_digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
     from genaipa.scoring.events import Event
     from genaipa.stats.arrays import Floats, Labels
 
@@ -50,7 +50,7 @@ class PartnersChapter(ChapterMaker):
     needs_scores = True
     after = "agreement"
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
+    def make(self, study: Study, scope: FigureScope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter; None where one partner alone scored."""
         scores = average_scores_by_partner_and_answer(study)
         if scores["partner"].nunique() < 2:  # noqa: PLR2004 - nobody to compare with
@@ -62,7 +62,7 @@ class PartnersChapter(ChapterMaker):
             nonempty_tables(
                 tabulate_partner_severities(scores),
                 rank_systems_without_partner_severity(scores),
-                tabulate_agreement_within_and_between(study),
+                tabulate_alpha_in_and_across_partners(study),
             ),
             method=_METHOD,
             first=("partners",),
@@ -76,14 +76,15 @@ class PartnersChapter(ChapterMaker):
                 yield describe_partner_severity(row)
 
 
-def describe_partner_severity(row: Any) -> str:
+def describe_partner_severity(severity_row: Any) -> str:
     """Return how a partner who stands out differs from the others."""
-    harsher = row["difference"] < 0
-    ends = sorted(abs(row[end]) for end in ("low", "high"))
-    answers = [f"the same {format_count(row['shared'], 'answer')}"] if row["shared"] else []
-    answers += [f"{format_count(row['own'], 'answer')} of their own"] if row["own"] else []
+    harsher = severity_row["difference"] < 0
+    ends = sorted(abs(severity_row[end]) for end in ("low", "high"))
+    answers = [f"the same {format_count(severity_row['shared'], 'answer')}"] if severity_row["shared"] else []
+    answers += [f"{format_count(severity_row['own'], 'answer')} of their own"] if severity_row["own"] else []
     return (
-        f"{row['partner']} scores {abs(row['difference']):.1f} points {'lower' if harsher else 'higher'} "
+        f"{severity_row['partner']} scores {abs(severity_row['difference']):.1f} points "
+        f"{'lower' if harsher else 'higher'} "
         f"({ends[0]:.1f} to {ends[1]:.1f}) than the other partners on {' and '.join(answers)}."
     )
 
@@ -104,27 +105,30 @@ def average_scores_by_partner_and_answer(study: Study) -> pd.DataFrame:
     frame = table.loc[usable, [*columns, "analyst", "m_all"]].astype(dict.fromkeys([*columns, "analyst"], "str"))
     once = frame.drop_duplicates([*columns, "analyst"])
     means: pd.DataFrame = once.groupby(columns, sort=True)[["m_all"]].mean().reset_index()
-    texts, shared = read_dealt_texts(study.workspace)
+    texts, shared = read_pack_digests_and_shared_digests(study.workspace)
     language = means["document"].map(study.document_languages).fillna("")
     text = means["answer"].map(lambda answer: texts.get(answer, answer))
     cell = (means["system"] + " " + language).mask(text.isin(shared), "")
     return means.assign(answer=text, language=language, cell=cell)
 
 
-def _number_scores(once: pd.DataFrame) -> tuple[Floats, Labels, Labels, Labels]:
+def _convert_scores_to_values_and_labels(scores: pd.DataFrame) -> tuple[Floats, Labels, Labels, Labels]:
     """Return values of scores, and the numbers of partner, answer and cell: -1 for an empty one."""
-    partners, answers = number_labels(once["partner"])[0], number_labels(once["answer"])[0]
-    return once["m_all"].to_numpy(dtype=float), partners, answers, document_numbers_or_minus_one(once["cell"])
+    partners, answers = (
+        number_labels_and_list_distinct(scores["partner"])[0],
+        number_labels_and_list_distinct(scores["answer"])[0],
+    )
+    return scores["m_all"].to_numpy(dtype=float), partners, answers, document_numbers_or_minus_one(scores["cell"])
 
 
 def tabulate_partner_severities(scores: pd.DataFrame) -> Table:
     """Tabulate how far each partner is above or below the others."""
     once = scores.drop_duplicates(["answer", "partner"])
-    values, partners, answers, cells = _number_scores(once)
+    values, partners, answers, cells = _convert_scores_to_values_and_labels(once)
     severities = measure_partner_severities(values, partners, answers, cells)
     on_shared = measure_partner_severities(values, partners, answers)
     rows = []
-    for number, name in enumerate(number_labels(once["partner"])[1]):
+    for number, name in enumerate(number_labels_and_list_distinct(once["partner"])[1]):
         severity, is_partner = severities[number], partners == number
         codes = sorted({code for code in once.loc[is_partner, "language"] if code})
         rows.append(
@@ -161,11 +165,11 @@ def tabulate_partner_severities(scores: pd.DataFrame) -> Table:
 
 def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
     """Rank the systems of each experiment by the mean of partners' scores, with their severities taken out."""
-    values, partners, answers, cells = _number_scores(scores)
+    values, partners, answers, cells = _convert_scores_to_values_and_labels(scores)
     once = ~scores.duplicated(["answer", "partner"]).to_numpy()
     compared = values[once], partners[once], answers[once], cells[once]
     standing_out = np.array([severity.stands_out for severity in measure_partner_severities(*compared)], dtype=bool)
-    fit = fit_partner_severities(*compared, reference=~standing_out)
+    fit = fit_partner_severities(*compared, is_reference_partner=~standing_out)
     rows = []
     for experiment, system in scores[["experiment", "system"]].drop_duplicates().itertuples(index=False):
         mask = ((scores["experiment"] == experiment) & (scores["system"] == system)).to_numpy()
@@ -197,12 +201,12 @@ def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
     )
 
 
-def tabulate_agreement_within_and_between(study: Study) -> Table:
+def tabulate_alpha_in_and_across_partners(study: Study) -> Table:
     """Tabulate alpha of analysts of the same partner, and of partners with each other, by metric."""
-    scores = [event for event in study.independent_scores if read_partner(event)]
+    scores = [event for event in study.independent_scores if read_partner_or_empty(event)]
     rows = []
     for of, events in (
-        (_BETWEEN, _first_scores_as_if_by_partners(scores)),
+        (_BETWEEN, _first_scores_with_partner_as_analyst(scores)),
         (_WITHIN, _make_answers_distinct_per_partner(scores)),
     ):
         groups = dict.fromkeys((event.answer for event in events), of)
@@ -226,14 +230,14 @@ def tabulate_agreement_within_and_between(study: Study) -> Table:
     )
 
 
-def _first_scores_as_if_by_partners(scores: Iterable[Event]) -> list[Event]:
+def _first_scores_with_partner_as_analyst(scores: Iterable[Event]) -> list[Event]:
     """Return the first score that each partner gave to an answer, as the partner's own."""
     first: dict[tuple[str, str], Event] = {}
     for event in scores:
-        first.setdefault((event.answer, read_partner(event)), event)
+        first.setdefault((event.answer, read_partner_or_empty(event)), event)
     return [msgspec.structs.replace(event, analyst=partner) for (_, partner), event in first.items()]
 
 
 def _make_answers_distinct_per_partner(scores: Sequence[Event]) -> list[Event]:
     """Return the scores as if an answer were another one for each partner."""
-    return [msgspec.structs.replace(event, answer=f"{event.answer} {read_partner(event)}") for event in scores]
+    return [msgspec.structs.replace(event, answer=f"{event.answer} {read_partner_or_empty(event)}") for event in scores]

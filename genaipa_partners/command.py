@@ -21,11 +21,11 @@ from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
     current_workspace,
-    open_output,
+    open_output_file,
     option,
     split_names,
 )
-from genaipa.errors import DataError, UsageError, clip, shell_command
+from genaipa.errors import DataError, UsageError, clip, format_shell_command
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -90,23 +90,27 @@ def split(
     training. The draw is kept in study-split.json of this workspace and in no pack; the same seed gives the same bytes.
     """
     from genaipa.runs.procedure import get_plan_if_procedure_run
-    from genaipa.runs.selection import select_sources
-    from genaipa_partners.packing import StudySplitPlan, StudyTexts, make_study_draw, write_partner_packs
-    from genaipa_partners.power import describe_weak_split
+    from genaipa.runs.selection import select_runs_and_apply_filters
+    from genaipa_partners.packing import StudySplitPlan, StudyTexts, make_keyed_randomness_of_split, write_partner_packs
+    from genaipa_partners.power import describe_split_if_too_weak
     from genaipa_partners.split import check_no_other_split, save_split
 
     workspace = current_workspace()
     plan = StudySplitPlan(
-        _parse_languages(_parse_partners(partners), split_names(languages)), _parse_percent(shared), seed
+        _parse_language_by_partner(_parse_partner_names(partners), split_names(languages)),
+        _parse_percent_as_fraction(shared),
+        seed,
     )
     sources = [
         source
-        for source in select_sources(workspace, split_names(run))
+        for source in select_runs_and_apply_filters(workspace, split_names(run))
         if get_plan_if_procedure_run(source.manifest.spec) is not None
     ]
     workspace.check_output_outside_data(output)
     if not force:
-        check_no_other_split(workspace, make_study_draw(sources, plan).derive_bytes_from_names("study").hex())
+        check_no_other_split(
+            workspace, make_keyed_randomness_of_split(sources, plan).derive_bytes_from_names("study").hex()
+        )
     texts = StudyTexts(workspace, sources, whole=with_texts)
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -115,17 +119,19 @@ def split(
     new_split = write_partner_packs(texts, plan, output)
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
-    weakness = describe_weak_split(
+    weakness = describe_split_if_too_weak(
         {partner.name: tuple(partner.answers) for partner in new_split.partners},
         texts.list_threads(),
         plan.language_by_partner,
-        make_study_draw(sources, plan),
+        make_keyed_randomness_of_split(sources, plan),
     )
     if not new_split.shared:
         weakness = weakness or "No answers are shared, so partners' agreement can't be measured."
     print_caveat_unless_quiet(weakness)
     show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
-    print_caveat_unless_quiet(f"Partners run: {shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}")
+    print_caveat_unless_quiet(
+        f"Partners run: {format_shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}"
+    )
 
 
 _PackArgument = Annotated[
@@ -154,17 +160,17 @@ def send(
     """
     from genaipa.scoring.store import open_existing_store
     from genaipa.workspace import find_workspace
-    from genaipa_partners.returning import ENDING, find_pack_notes, is_earlier_return, write_returned_log
+    from genaipa_partners.returning import ENDING, find_pack_notes_or_raise, is_earlier_return, write_returned_log
 
     folder = pack.with_suffix("") if pack and pack.suffix == ".zip" else pack
     workspace = find_workspace(folder) if folder else current_workspace()
-    notes = find_pack_notes(workspace)
+    notes = find_pack_notes_or_raise(workspace)
     path = output or Path(f"{notes['partner']}{ENDING}")
     with open_existing_store(workspace, allow_damaged=True) as store:
         if store is None:
-            start = shell_command("genaipa", "score", *([pack] if pack else []))
+            start = format_shell_command("genaipa", "score", *([pack] if pack else []))
             raise UsageError(f"There are no scores in {workspace.home} yet; start with: {start}")
-        with open_output(path, force=force or is_earlier_return(path, store)) as file:
+        with open_output_file(path, force=force or is_earlier_return(path, store)) as file:
             head = write_returned_log(file, store, notes)
     show(f"{path}: {format_count(head.events, 'event')}. The last digest: {head.head or 'none yet'}")
 
@@ -194,7 +200,7 @@ def status(
         show(f"No pack has come back yet: {', '.join(share.name for share in split.partners)}.")
     else:
         heads = ("partner", "answers", "scored", "shared", "shared scored", "analysts", "last event", "chain")
-        print_table(heads, ([row[name] for name in heads] for row in rows), right=(1, 2, 3, 4, 5))
+        print_table(heads, ([row[name] for name in heads] for row in rows), right_aligned_columns=(1, 2, 3, 4, 5))
         for problem in problems:
             print_to_stderr(problem)
     if problems:
@@ -208,10 +214,10 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
     All of them, or none. The order of files does not matter, and what was joined before is left alone. An analyst Ada
     of the partner bbc becomes Ada (bbc). Reports then have a chapter on partners.
     """
-    from genaipa.scoring.store import open_store
-    from genaipa_partners.joining import join_logs
+    from genaipa.scoring.store import open_or_create_store
+    from genaipa_partners.joining import join_returned_logs_all_or_none
     from genaipa_partners.returning import (
-        choose_longest_by_partner,
+        choose_longest_log_by_partner,
         find_pack_share_of_return_or_raise,
         read_returned_log,
     )
@@ -228,9 +234,9 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
         except DataError as error:
             problems.append(str(error))
     if not problems:
-        chosen = choose_longest_by_partner(logs)
-        with contextlib.closing(open_store(workspace)) as store:
-            joined = join_logs(store, split, chosen.values())
+        chosen = choose_longest_log_by_partner(logs)
+        with contextlib.closing(open_or_create_store(workspace)) as store:
+            joined = join_returned_logs_all_or_none(store, split, chosen.values())
         problems = joined.problems
         if json and not problems:
             print_json(joined)
@@ -238,7 +244,7 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
             print_table(
                 ("partner", "new events", "known"),
                 ((row.partner, row.added, row.known) for row in joined.partners),
-                right=(1, 2),
+                right_aligned_columns=(1, 2),
             )
             missing = [share.name for share in split.partners if share.name not in chosen]
             print_caveat_unless_quiet(f"No file of {join_names(missing)}." if missing else "")
@@ -272,10 +278,10 @@ def _tabulate_progress_and_list_problems(
 ) -> tuple[list[dict[str, object]], list[str]]:
     """Return a row for each partner, and sentences on files that can't be joined."""
     from genaipa_partners.returning import (
-        choose_longest_by_partner,
+        choose_longest_log_by_partner,
         find_pack_share_of_return_or_raise,
-        find_returning_partner,
-        measure_progress,
+        find_returning_partner_or_empty,
+        measure_partner_progress,
         read_returned_log,
     )
 
@@ -287,18 +293,18 @@ def _tabulate_progress_and_list_problems(
             logs.append(log)
         except DataError as error:
             problems.append(str(error))
-            broken.add(find_returning_partner(path))
+            broken.add(find_returning_partner_or_empty(path))
     by_partner: dict[str, ReturnedLog] = {}
     for partner in sorted({log.head.partner for log in logs}):
         try:
-            by_partner |= choose_longest_by_partner(log for log in logs if log.head.partner == partner)
+            by_partner |= choose_longest_log_by_partner(log for log in logs if log.head.partner == partner)
         except DataError as error:
             problems.append(str(error))
             broken.add(partner)
     rows: list[dict[str, object]] = []
     for share in split.partners:
         returned = by_partner.get(share.name)
-        progress = measure_progress(share, frozenset(split.shared), returned.events if returned else ())
+        progress = measure_partner_progress(share, frozenset(split.shared), returned.events if returned else ())
         rows.append(
             {
                 "partner": share.name,
@@ -315,21 +321,27 @@ def _tabulate_progress_and_list_problems(
     return rows, problems
 
 
-def _print_split(shares: Sequence[PartnerShare], shared: frozenset[str]) -> None:
+def _print_split(shares: Sequence[PartnerShare], shared_answers: frozenset[str]) -> None:
     rows = [
-        (share.name, share.language, len(share.answers), len(shared.intersection(share.answers)), len(share.training))
+        (
+            share.name,
+            share.language,
+            len(share.answers),
+            len(shared_answers.intersection(share.answers)),
+            len(share.training),
+        )
         for share in shares
     ]
-    print_table(("partner", "language", "answers", "shared", "training"), rows, right=(2, 3, 4))
+    print_table(("partner", "language", "answers", "shared", "training"), rows, right_aligned_columns=(2, 3, 4))
 
 
-def _parse_partners(values: list[str]) -> list[str]:
+def _parse_partner_names(option_values: list[str]) -> list[str]:
     """Return the partners' names; a UsageError for one that names no file, or twice the same."""
-    from genaipa_partners.split import LONGEST_NAME, is_partner_name
+    from genaipa_partners.split import LONGEST_NAME, is_valid_partner_name
 
-    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    names = [name.strip() for value in option_values for name in value.split(",") if name.strip()]
     for name in names:
-        if not is_partner_name(name):
+        if not is_valid_partner_name(name):
             raise UsageError(
                 f"'{clip(name)}' can't be a partner's name; use letters, digits, - and _, at most {LONGEST_NAME}."
             )
@@ -342,12 +354,12 @@ def _parse_partners(values: list[str]) -> list[str]:
     return names
 
 
-def _parse_languages(partners: list[str], pairs: Sequence[str]) -> dict[str, str]:
+def _parse_language_by_partner(partners: list[str], name_code_pairs: Sequence[str]) -> dict[str, str]:
     """Return partner → the language that they take, empty for any; a UsageError for a pair that says neither."""
     from genaipa.languages.catalog import language_code_or_empty
 
     languages = dict.fromkeys(partners, "")
-    for pair in pairs:
+    for pair in name_code_pairs:
         name, sign, stated = (part.strip() for part in pair.partition("="))
         if name not in languages or not sign or not stated:
             raise UsageError(f"--languages {clip(pair)}: write NAME=CODE with a partner's name, such as bbc=en.")
@@ -357,7 +369,7 @@ def _parse_languages(partners: list[str], pairs: Sequence[str]) -> dict[str, str
     return languages
 
 
-def _parse_percent(text: str) -> float:
+def _parse_percent_as_fraction(text: str) -> float:
     """Return the share (0 to 1) that a percentage is; a UsageError for anything else."""
     try:
         percent = float(text.strip().removesuffix("%"))

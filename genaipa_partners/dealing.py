@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class KeyedDraw:
+class KeyedRandomness:
     """Random bytes for whatever is named, by a secret key: nobody without it can tell them in advance, or back."""
 
     key: bytes
@@ -34,7 +34,7 @@ class KeyedDraw:
 
 
 @dataclass(frozen=True)
-class Thread:
+class AnswerThread:
     """Answers that go to one partner together: one, with those to its follow-ups, by their digests in packs."""
 
     answers: tuple[str, ...]
@@ -51,28 +51,30 @@ class Deal:
 
 
 def deal_threads(
-    threads: Sequence[Thread],
+    threads: Sequence[AnswerThread],
     language_by_partner: Mapping[str, str],
     shared_fraction: float,
-    draw: KeyedDraw,
+    randomness: KeyedRandomness,
     training_answers: Collection[str] = (),
 ) -> Deal:
-    """Deal threads to partners, whose language may be empty for any; `share` (0 to 1) of each language goes to all.
+    """Deal threads to partners, whose language may be empty for any.
 
-    Answers for `training` come first among the shared. A UsageError for a language that no partner takes, and for a
-    partner who would get nothing.
+    `shared_fraction` (0 to 1) of each language goes to all.
+
+    Answers for `training_answers` come first among the shared. A UsageError for a language that no partner takes, and
+    for a partner who would get nothing.
     """
-    threads_by_language: defaultdict[str, list[Thread]] = defaultdict(list)
+    threads_by_language: defaultdict[str, list[AnswerThread]] = defaultdict(list)
     for thread in threads:
         threads_by_language[thread.language].append(thread)
     loads = dict.fromkeys(language_by_partner, 0)
-    shared: list[Thread] = []
+    shared: list[AnswerThread] = []
     takers_by_language: dict[str, list[str]] = {}
     for language in sorted(threads_by_language):
-        takers_by_language[language] = _find_partners_taking_language(
+        takers_by_language[language] = _find_partners_taking_language_or_raise(
             language, threads_by_language[language], language_by_partner
         )
-        ordered = _shuffle_threads_alternating_systems(threads_by_language[language], draw)
+        ordered = _shuffle_threads_alternating_systems(threads_by_language[language], randomness)
         for_all = [thread for thread in ordered if not set(training_answers).isdisjoint(thread.answers)]
         untrained = [thread for thread in ordered if set(training_answers).isdisjoint(thread.answers)]
         extra = max(ceil(shared_fraction * len(ordered) - _ROUNDING) - len(for_all), 0)
@@ -80,17 +82,20 @@ def deal_threads(
         threads_by_language[language] = untrained[extra:]
         for name in takers_by_language[language]:
             loads[name] += sum(len(thread.answers) for thread in (*for_all, *untrained[:extra]))
-    dealt: defaultdict[tuple[str, str], list[Thread]] = defaultdict(list)
+    dealt: defaultdict[tuple[str, str], list[AnswerThread]] = defaultdict(list)
     for language, takers in takers_by_language.items():
         # System by system, so that each has about as many of each with everyone.
         for thread in sorted(threads_by_language[language], key=lambda thread: thread.system):
-            name = min(takers, key=lambda taker: (loads[taker], draw.derive_bytes_from_names("turn", language, taker)))
+            name = min(
+                takers, key=lambda taker: (loads[taker], randomness.derive_bytes_from_names("turn", language, taker))
+            )
             dealt[name, language].append(thread)
             loads[name] += len(thread.answers)
     for threads_of_one in dealt.values():
-        threads_of_one.sort(key=lambda thread: draw.derive_bytes_from_names("move", *thread.answers))
+        threads_of_one.sort(key=lambda thread: randomness.derive_bytes_from_names("move", *thread.answers))
     while any(
-        _move_thread_to_level_loads(dealt, loads, language, takers) for language, takers in takers_by_language.items()
+        _move_thread_if_it_levels_loads(dealt, loads, language, takers)
+        for language, takers in takers_by_language.items()
     ):
         pass
     shares = {
@@ -106,7 +111,7 @@ def deal_threads(
         name: tuple(
             sorted(
                 (answer for thread in theirs for answer in thread.answers),
-                key=lambda answer, name=name: draw.derive_bytes_from_names("order", name, answer),  # type: ignore[misc]
+                key=lambda answer, name=name: randomness.derive_bytes_from_names("order", name, answer),  # type: ignore[misc]
             )
         )
         for name, theirs in shares.items()
@@ -114,8 +119,8 @@ def deal_threads(
     return Deal(by_partner, frozenset(answer for thread in shared for answer in thread.answers))
 
 
-def _find_partners_taking_language(
-    language: str, threads: Sequence[Thread], language_by_partner: Mapping[str, str]
+def _find_partners_taking_language_or_raise(
+    language: str, threads: Sequence[AnswerThread], language_by_partner: Mapping[str, str]
 ) -> list[str]:
     """Return the partners who take a language; a UsageError if none does."""
     takers = [name for name, wanted in language_by_partner.items() if wanted in ("", language)]
@@ -129,31 +134,36 @@ def _find_partners_taking_language(
     return takers
 
 
-def _move_thread_to_level_loads(
-    dealt: dict[tuple[str, str], list[Thread]], loads: dict[str, int], language: str, takers: Sequence[str]
+def _move_thread_if_it_levels_loads(
+    threads_by_partner_and_language: dict[tuple[str, str], list[AnswerThread]],
+    answer_counts: dict[str, int],
+    language: str,
+    takers: Sequence[str],
 ) -> bool:
     """Move a thread of this language to whoever has fewest answers, from whoever has most; False if that helps nobody.
 
     Partners who take several languages could not know, when the first was dealt, how much of the others they would get.
     """
-    givers = [name for name in takers if dealt[name, language]]
+    givers = [name for name in takers if threads_by_partner_and_language[name, language]]
     if not givers:
         return False
-    giver, taker = max(givers, key=loads.__getitem__), min(takers, key=loads.__getitem__)
-    size = len(dealt[giver, language][-1].answers)
-    if loads[giver] - loads[taker] <= size:
+    giver, taker = max(givers, key=answer_counts.__getitem__), min(takers, key=answer_counts.__getitem__)
+    size = len(threads_by_partner_and_language[giver, language][-1].answers)
+    if answer_counts[giver] - answer_counts[taker] <= size:
         return False
-    dealt[taker, language].append(dealt[giver, language].pop())
-    loads[giver] -= size
-    loads[taker] += size
+    threads_by_partner_and_language[taker, language].append(threads_by_partner_and_language[giver, language].pop())
+    answer_counts[giver] -= size
+    answer_counts[taker] += size
     return True
 
 
-def _shuffle_threads_alternating_systems(threads: Sequence[Thread], draw: KeyedDraw) -> list[Thread]:
+def _shuffle_threads_alternating_systems(
+    threads: Sequence[AnswerThread], randomness: KeyedRandomness
+) -> list[AnswerThread]:
     """Put threads into a random order in which each system has its turn in every round."""
     rounds: Counter[str] = Counter()
     placed = []
-    for thread in sorted(threads, key=lambda thread: draw.derive_bytes_from_names("thread", *thread.answers)):
-        placed.append(((rounds[thread.system], draw.derive_bytes_from_names("turn", thread.system)), thread))
+    for thread in sorted(threads, key=lambda thread: randomness.derive_bytes_from_names("thread", *thread.answers)):
+        placed.append(((rounds[thread.system], randomness.derive_bytes_from_names("turn", thread.system)), thread))
         rounds[thread.system] += 1
     return [thread for _, thread in sorted(placed, key=lambda place: place[0])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
-from genaipa_partners.joining import read_partner
+from genaipa_partners.joining import read_partner_or_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ class Partner(ScoreFact):
         """Return what reads a score's partner."""
 
         def read_partner_of_score(event: Event) -> Row:
-            partner = read_partner(event)
+            partner = read_partner_or_empty(event)
             return {"partner": partner} if partner else {}
 
         return read_partner_of_score

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa import __version__
-from genaipa.archive import copy_own_rubric_into_pack, write_file, write_pack_file
+from genaipa.archive import copy_own_rubric_into_pack, write_file_making_folder, write_pack_file
 from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
 from genaipa.errors import UsageError
 from genaipa.kinds import DEFAULT
-from genaipa.runs.authors import MARKS, AuthorMarks, mark_authors, normalize_person_name
+from genaipa.runs.authors import MARKS, AuthorMarks, make_author_marks_padded_with_decoys, normalize_person_name
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
-from genaipa.runs.permission import Permission
-from genaipa.runs.procedure import INITIALIZATIONS, Coordinates, ProcedurePlan, conversation_id
+from genaipa.runs.permission import SharingPermission
+from genaipa.runs.procedure import INITIALIZATIONS, ProcedurePlan, RecordCoordinates, conversation_id
 from genaipa.runs.records import (
     FORMAT,
     Digests,
@@ -39,26 +39,26 @@ from genaipa.runs.records import (
     answer_digest,
     record_key,
 )
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
 from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
-from genaipa.scoring.people import People, load_people
-from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
+from genaipa.scoring.people import People, load_desk_people_and_plan
+from genaipa.scoring.rubric import GUIDELINES, find_rubric_path, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
 from genaipa.systems.base import Passage
 from genaipa.workspace import MARKER
-from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
+from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
 from genaipa_partners.split import FORMAT as SPLIT_FORMAT
 from genaipa_partners.split import PartnerShare, StudySplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from genaipa.runs.selection import Source
-    from genaipa.scoring.answers import Case, Occurrence
+    from genaipa.runs.selection import SelectedRun
+    from genaipa.scoring.answers import Occurrence, ScoringCase
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
@@ -70,7 +70,7 @@ class BlindText:
     `originals` are the digests of all answers that read like this, `after` the digest of the one that it follows.
     """
 
-    case: Case
+    case: ScoringCase
     digest: str
     reply: str
     after: str
@@ -78,7 +78,7 @@ class BlindText:
     originals: dict[str, None] = field(default_factory=dict)
 
     @property
-    def occurrence(self) -> Occurrence:
+    def first_occurrence(self) -> Occurrence:
         """The first place at which it was given."""
         return self.case.answer.occurrences[0]
 
@@ -98,12 +98,12 @@ class StudyTexts:
     partners may have them.
     """
 
-    def __init__(self, workspace: Workspace, sources: Sequence[Source], *, whole: bool = False) -> None:
+    def __init__(self, workspace: Workspace, sources: Sequence[SelectedRun], *, whole: bool = False) -> None:
         self.workspace, self.sources = workspace, sources
-        self.people = load_people(workspace)
+        self.people = load_desk_people_and_plan(workspace)
         if not whole:
             check_texts_may_be_shared(sources)
-        self.pool = Pool(
+        self.pool = AnswerPool(
             workspace,
             [source.folder for source in sources],
             sources=sources,
@@ -146,7 +146,7 @@ class StudyTexts:
         self._packed[digest] = packed
         return packed
 
-    def list_threads(self) -> list[Thread]:
+    def list_threads(self) -> list[AnswerThread]:
         """List what goes to one partner together: an answer, and the answers to its follow-ups."""
         members: dict[str, list[str]] = {}
         for digest, text in self.texts.items():
@@ -155,14 +155,14 @@ class StudyTexts:
                 root = self.texts[root].after
             members.setdefault(root, []).append(text.digest)
         return [
-            Thread(tuple(sorted(answers)), self.texts[root].system, self.texts[root].case.document.language)
+            AnswerThread(tuple(sorted(answers)), self.texts[root].system, self.texts[root].case.document.language)
             for root, answers in members.items()
         ]
 
-    def read_reference_scores(self) -> list[tuple[str, Event]]:
+    def read_pack_digests_and_reference_scores(self) -> list[tuple[str, Event]]:
         """Return the reference analysts' scores of these answers, each with the answer's digest in packs."""
         with open_existing_store(self.workspace) as store:
-            events = [event for _, event in store.events()] if store else []
+            events = [event for _, event in store.read_numbered_events()] if store else []
         return [
             (self._packed[event.answer], event)
             for event in effective_scores_and_adjudications(events)
@@ -170,14 +170,14 @@ class StudyTexts:
         ]
 
 
-def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
+def check_texts_may_be_shared(sources: Iterable[SelectedRun]) -> None:
     """Raise a UsageError for runs with texts whose license does not let them be passed on."""
     for source in sources:
-        permission = Permission(source.folder, source.manifest)
-        closed = sorted(permission.documents) or sorted(permission.restricted_files)
-        if closed or permission.list_withheld_systems_and_documents():
+        permission = SharingPermission(source.folder, source.manifest)
+        closed = sorted(permission.restricted_documents) or sorted(permission.restricted_files)
+        if closed or permission.list_withheld_system_document_pairs():
             content = (
-                closed[0] if closed else f"the replies of {permission.list_withheld_systems_and_documents()[0][0]}"
+                closed[0] if closed else f"the replies of {permission.list_withheld_system_document_pairs()[0][0]}"
             )
             raise UsageError(
                 f"The license of {content} in {source.folder.name} does not allow redistribution; if the partners may "
@@ -185,20 +185,20 @@ def check_texts_may_be_shared(sources: Iterable[Source]) -> None:
             )
 
 
-def make_study_draw(sources: Iterable[Source], plan: StudySplitPlan) -> KeyedDraw:
+def make_keyed_randomness_of_split(sources: Iterable[SelectedRun], plan: StudySplitPlan) -> KeyedRandomness:
     """Return the draw of a split. Its key is made of what no pack holds, so that no partner can make it again."""
     digest = hashlib.sha256(msgspec.json.encode((plan.seed, plan.share, list(plan.language_by_partner.items()))))
     for source in sources:
         digest.update(msgspec.json.encode((source.folder.name, source.systems)))
         digest.update(hashlib.sha256(source.folder.answers_path.read_bytes()).digest())
-    return KeyedDraw(digest.digest())
+    return KeyedRandomness(digest.digest())
 
 
 def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -> StudySplit:
     """Write a pack for each partner into a folder, over earlier ones, and return the record of the split."""
-    draw = make_study_draw(texts.sources, plan)
+    draw = make_keyed_randomness_of_split(texts.sources, plan)
     threads = texts.list_threads()
-    training = _draw_training_scores(texts, draw)
+    training = _sample_reference_scores_for_training(texts, draw)
     deal = deal_threads(threads, plan.language_by_partner, plan.share, draw, [answer for answer, _ in training])
     split = StudySplit(
         SPLIT_FORMAT,
@@ -209,9 +209,9 @@ def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -
         tuple(sorted(deal.shared)),
         (),
     )
-    layouts = _map_runs_to_pack_run_layouts(texts)
+    layouts = _map_runs_to_pack_run_number_and_layout(texts)
     shares = tuple(
-        _PartnerPack(texts, split, draw, name, language, deal.by_partner[name], layouts).write(
+        _PartnerPack(texts, split, draw, name, language, deal.by_partner[name], layouts).write_and_return_share(
             folder / f"{name}.zip", [score for score in training if score[0] in set(deal.by_partner[name])]
         )
         for name, language in plan.language_by_partner.items()
@@ -219,12 +219,13 @@ def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -
     return msgspec.structs.replace(split, partners=shares)
 
 
-def _draw_training_scores(texts: StudyTexts, draw: KeyedDraw) -> list[tuple[str, Event]]:
+def _sample_reference_scores_for_training(texts: StudyTexts, randomness: KeyedRandomness) -> list[tuple[str, Event]]:
     """Draw the reference scores of each language by which new analysts are trained: as many as the desk asks for."""
     training: list[tuple[str, Event]] = []
     number: Counter[str] = Counter()
     for answer, event in sorted(
-        texts.read_reference_scores(), key=lambda score: draw.derive_bytes_from_names("training", score[0])
+        texts.read_pack_digests_and_reference_scores(),
+        key=lambda score: randomness.derive_bytes_from_names("training", score[0]),
     ):
         language = texts.texts[answer].case.document.language
         if number[language] < texts.people.plan.calibration:
@@ -258,12 +259,12 @@ class RunLayout:
         return True
 
 
-def _map_runs_to_pack_run_layouts(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
+def _map_runs_to_pack_run_number_and_layout(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
     """Return, for each run of the study, the number and the layout of the run that has its answers in a pack."""
     layouts: dict[str, RunLayout] = {}
     manifests = {source.folder.name: source.manifest for source in texts.sources}
     for text in texts.texts.values():
-        case, run = text.case, text.occurrence.run
+        case, run = text.case, text.first_occurrence.run
         layout, path = layouts.setdefault(run, RunLayout()), texts.folders[run].path
         name = case.document.name
         if name in layout.documents:
@@ -294,7 +295,7 @@ class _PartnerPack:
         self,
         texts: StudyTexts,
         split: StudySplit,
-        draw: KeyedDraw,
+        draw: KeyedRandomness,
         name: str,
         language: str,
         answers: Sequence[str],
@@ -304,43 +305,45 @@ class _PartnerPack:
         self._name, self._language, self._layouts = name, language, layouts
         self._answers = [texts.texts[digest] for digest in answers]
         systems = sorted({text.system for text in self._answers})
-        self._codes = {system: self._draw_code_name(system) for system in systems}
+        self._codes = {system: self._derive_code_name(system) for system in systems}
 
-    def _draw_code_name(self, system: str) -> str:
+    def _derive_code_name(self, system: str) -> str:
         letters = base64.b32encode(self._draw.derive_bytes_from_names("system", self._name, system)).decode().lower()
         return f"system-{letters[:8]}"
 
-    def write(self, file: Path, training: Sequence[tuple[str, Event]]) -> PartnerShare:
+    def write_and_return_share(self, pack_path: Path, training_scores: Sequence[tuple[str, Event]]) -> PartnerShare:
         """Write the pack with these scores to train by, and return what the coordinator keeps of it."""
-        events = [self._make_training_event(answer, event) for answer, event in training]
+        events = [self._make_training_event(answer, event) for answer, event in training_scores]
         runs = {f"answers-{number + 1}": files for number, files in sorted(self._make_files_by_run_number().items())}
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
-            write_file(folder / MARKER, b"# A part of a study, to be scored: see pack.json.\n")
-            copy_own_rubric_into_pack(folder, rubric_file(self._study.workspace))
+            write_file_making_folder(folder / MARKER, b"# A part of a study, to be scored: see pack.json.\n")
+            copy_own_rubric_into_pack(folder, find_rubric_path(self._study.workspace))
             if (guidelines := self._study.workspace.home / GUIDELINES).is_file():
-                write_file(folder / GUIDELINES, guidelines.read_bytes())
-            write_file(folder / DESK, _encode_pack_desk_yaml(self._study.people, with_reference=bool(events)))
-            write_file(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in events))
+                write_file_making_folder(folder / GUIDELINES, guidelines.read_bytes())
+            write_file_making_folder(
+                folder / DESK, _encode_pack_desk_yaml(self._study.people, with_reference=bool(events))
+            )
+            write_file_making_folder(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in events))
             for run, files in runs.items():
                 for name, content in files.items():
-                    write_file(folder / RUNS / run / name, content)
-            write_pack_file(file, folder, self._make_pack_list(list(runs)))
+                    write_file_making_folder(folder / RUNS / run / name, content)
+            write_pack_file(pack_path, folder, self._make_pack_manifest(list(runs)))
         return PartnerShare(
             self._name,
-            hashlib.sha256(file.read_bytes()).hexdigest(),
+            hashlib.sha256(pack_path.read_bytes()).hexdigest(),
             {code: system for system, code in sorted(self._codes.items(), key=lambda pair: pair[1])},
             {text.digest: tuple(text.originals) for text in self._answers},
             tuple(event.id for event in events),
             self._language,
         )
 
-    def _make_pack_list(self, runs: Sequence[str]) -> Pack:
+    def _make_pack_manifest(self, run_names: Sequence[str]) -> Pack:
         return Pack(
             format=PACK_FORMAT,
             genaipa=__version__,
-            names=tuple(runs),
-            runs=tuple(runs),
+            names=tuple(run_names),
+            runs=tuple(run_names),
             excluded=False,
             rubric=load_rubric(self._study.workspace).digest,
             absent=(),
@@ -348,23 +351,23 @@ class _PartnerPack:
             notes={"study": self._split.study, "partner": self._name},
         )
 
-    def _make_training_event(self, answer: str, event: Event) -> Event:
-        text = self._study.texts[answer]
+    def _make_training_event(self, pack_digest: str, event: Event) -> Event:
+        text = self._study.texts[pack_digest]
         note = mask_names(event.note, text.case.names, "")
         event_id = self._draw.derive_bytes_from_names("training", self._name, event.id).hex()
-        return msgspec.structs.replace(event, id=event_id, answer=answer, note=note)
+        return msgspec.structs.replace(event, id=event_id, answer=pack_digest, note=note)
 
     def _make_files_by_run_number(self) -> dict[int, dict[str, bytes]]:
         """Return the files of each run of the pack, by its number."""
         by_run: dict[int, list[BlindText]] = {}
         layouts: dict[int, RunLayout] = {}
         for text in self._answers:
-            number, layout = self._layouts[text.occurrence.run]
+            number, layout = self._layouts[text.first_occurrence.run]
             by_run.setdefault(number, []).append(text)
             layouts[number] = layout
         return {number: self._make_run_files(number, texts, layouts[number]) for number, texts in by_run.items()}
 
-    def _make_run_files(self, number: int, texts: Sequence[BlindText], layout: RunLayout) -> dict[str, bytes]:
+    def _make_run_files(self, run_number: int, texts: Sequence[BlindText], layout: RunLayout) -> dict[str, bytes]:
         repetitions: Counter[tuple[str, ...]] = Counter()
         records = [self._make_record(text, repetitions) for text in texts]
         documents = sorted({text.case.document.name for text in texts})
@@ -375,12 +378,12 @@ class _PartnerPack:
             if name.removeprefix("annotations/").removesuffix(".yaml") in documents
             or name.removeprefix("questions/").removesuffix(".yaml") in set(sets.values())
         }
-        initializations = {text.occurrence.initialization for text in texts}
+        initializations = {text.first_occurrence.initialization for text in texts}
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=sets,
             initializations=tuple(name for name in INITIALIZATIONS if name in initializations),
-            wordings=tuple(sorted({text.occurrence.wording for text in texts})),
+            wordings=tuple(sorted({text.first_occurrence.wording for text in texts})),
             conversation="independent",
         )
         codes = sorted({record.system for record in records})
@@ -396,7 +399,7 @@ class _PartnerPack:
         texts_by_name = {text.case.document.name: text.case.document for text in texts}
         manifest = Manifest(
             format=FORMAT,
-            name=f"answers-{number + 1}",
+            name=f"answers-{run_number + 1}",
             status="complete",
             created="",
             updated="",
@@ -433,23 +436,23 @@ class _PartnerPack:
             for text in texts
         }
         salt = self._draw.derive_bytes_from_names("authors", self._name).hex()
-        return mark_authors(
+        return make_author_marks_padded_with_decoys(
             names, salt, lambda *place: self._draw.derive_bytes_from_names("nobody", self._name, *map(str, place)).hex()
         )
 
-    def _make_record(self, text: BlindText, repetitions: Counter[tuple[str, ...]]) -> Record:
+    def _make_record(self, text: BlindText, repetition_counts: Counter[tuple[str, ...]]) -> Record:
         """Make the record of an answer; answers of several runs to one question are repetitions of it here."""
-        occurrence, code = text.occurrence, self._codes[text.system]
+        occurrence, code = text.first_occurrence, self._codes[text.system]
         about = (code, occurrence.document, occurrence.initialization, occurrence.wording, occurrence.question)
-        repetitions[about] += 1
-        coordinates = Coordinates(
+        repetition_counts[about] += 1
+        coordinates = RecordCoordinates(
             occurrence.document,
             occurrence.initialization,  # type: ignore[arg-type]
             occurrence.wording,
-            repetitions[about],
+            repetition_counts[about],
             "",
             occurrence.question,
-        ).as_dict()
+        ).as_dict_without_empty_values()
         return Record(
             key=record_key(code, DEFAULT, coordinates),
             status=text.case.answer.status,
@@ -461,7 +464,7 @@ class _PartnerPack:
             digest=text.digest,
             after=text.after,
             conversation=conversation_id(
-                code, occurrence.document, occurrence.initialization, occurrence.wording, repetitions[about]
+                code, occurrence.document, occurrence.initialization, occurrence.wording, repetition_counts[about]
             ),
             seconds=0.0,
             passages=tuple(map(Passage, text.case.passages)),
@@ -470,7 +473,7 @@ class _PartnerPack:
         )
 
 
-def _make_exclusion_of_doubted_annotation(case: Case) -> Exclusion | None:
+def _make_exclusion_of_doubted_annotation(case: ScoringCase) -> Exclusion | None:
     """Return what is known against a case's annotated answer, in a pack, which has neither corrections nor exclusions.
 
     What its citations tell by themselves is found again there.

@@ -15,7 +15,7 @@ from genaipa_partners.severity import LEAST_ANSWERS, SEVERITY_LEVEL
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from genaipa_partners.dealing import KeyedDraw, Thread
+    from genaipa_partners.dealing import AnswerThread, KeyedRandomness
 
 HARSH = 10.0
 """Points of M_all by which a partner is harsh."""
@@ -26,7 +26,7 @@ WANTED = 0.95
 _PERCENT = 100
 
 
-class FindingPower(NamedTuple):
+class DetectionPower(NamedTuple):
     """In what share of studies (0 to 1) a harsh partner is found, by so many answers, of which so many are shared."""
 
     power: float
@@ -35,7 +35,9 @@ class FindingPower(NamedTuple):
     partner: str = ""
 
 
-def estimate_least_power(answers_by_partner: Mapping[str, Collection[str]], threads: Sequence[Thread]) -> FindingPower:
+def estimate_lowest_detection_power(
+    answers_by_partner: Mapping[str, Collection[str]], threads: Sequence[AnswerThread]
+) -> DetectionPower:
     """Estimate how often a harsh partner is found, for the partner who is found least often.
 
     As `measure_partner_severities` compares them, with the assumed deviations.
@@ -47,7 +49,7 @@ def estimate_least_power(answers_by_partner: Mapping[str, Collection[str]], thre
         for name, answers in answers_by_partner.items()
     }
     own_in_all = sum(own_by_partner.values(), Counter[tuple[str, str]]())
-    lowest = FindingPower(1.0, 0, 0)
+    lowest = DetectionPower(1.0, 0, 0)
     for name, answers in answers_by_partner.items():
         # Of each comparison: what it tells, and how that is spread over answers, which decides the degrees of freedom.
         shared = [(1 - 1 / holders[answer]) / SCORE_DEVIATION**2 for answer in answers if holders[answer] > 1]
@@ -68,30 +70,30 @@ def estimate_least_power(answers_by_partner: Mapping[str, Collection[str]], thre
             # The wider of two intervals counts: the expected value of the larger of 1 and a deviation around it.
             wider = 1 + 1 / (4 * pi * degrees) ** 0.5
             power = 1 - float(nctdtr(degrees, HARSH * information**0.5, bound * wider))
-        lowest = min(lowest, FindingPower(power, compared, len(shared), name))
+        lowest = min(lowest, DetectionPower(power, compared, len(shared), name))
     return lowest
 
 
-def describe_weak_split(
+def describe_split_if_too_weak(
     answers_by_partner: Mapping[str, Collection[str]],
-    threads: Sequence[Thread],
+    threads: Sequence[AnswerThread],
     language_by_partner: Mapping[str, str],
-    draw: KeyedDraw,
+    randomness: KeyedRandomness,
 ) -> str:
     """Return a sentence if a split would often miss a harsh partner, with the share that would not; else nothing."""
-    weakest = estimate_least_power(answers_by_partner, threads)
+    weakest = estimate_lowest_detection_power(answers_by_partner, threads)
     if weakest.power >= WANTED:
         return ""
 
-    def estimate_with_share(percent: int) -> FindingPower:
-        deal = deal_threads(threads, language_by_partner, percent / _PERCENT, draw)
-        return estimate_least_power(deal.by_partner, threads)
+    def estimate_power_with_shared_percent(percent: int) -> DetectionPower:
+        deal = deal_threads(threads, language_by_partner, percent / _PERCENT, randomness)
+        return estimate_lowest_detection_power(deal.by_partner, threads)
 
     low, high = 0, _PERCENT
-    best = estimate_with_share(high)
+    best = estimate_power_with_shared_percent(high)
     while best.power >= WANTED and high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if estimate_with_share(middle).power >= WANTED else (middle, high)
+        low, high = (low, middle) if estimate_power_with_shared_percent(middle).power >= WANTED else (middle, high)
     if not best.compared:
         return f"Nobody else scores the answers of {best.partner}, so nothing tells how harsh {best.partner} is."
     shared = f"With {format_count(weakest.shared, 'shared answer')}" if weakest.shared else "Without shared answers"

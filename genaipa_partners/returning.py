@@ -19,14 +19,14 @@ from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.limits import SCORES
 from genaipa.files.text import DAMAGE, clip_error_message, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log
-from genaipa_partners.split import is_partner_name
+from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log_and_list_breaks
+from genaipa_partners.split import is_valid_partner_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
     from genaipa.workspace import Workspace
     from genaipa_partners.split import PartnerShare, StudySplit
 
@@ -68,40 +68,40 @@ class ReturnedLog:
         return self.digests[: len(earlier.digests)] == earlier.digests
 
 
-def find_pack_notes(workspace: Workspace) -> Mapping[str, str]:
+def find_pack_notes_or_raise(workspace: Workspace) -> Mapping[str, str]:
     """Return what a partner's pack says of itself; a UsageError for a workspace that is none."""
     pack = read_pack_of_unpacked_folder(workspace.home)
-    if pack is None or "study" not in pack.notes or not is_partner_name(pack.notes.get("partner", "")):
+    if pack is None or "study" not in pack.notes or not is_valid_partner_name(pack.notes.get("partner", "")):
         raise UsageError(f"{workspace.home} is not a partner's pack; open one with: genaipa score PACK.zip")
     return pack.notes
 
 
-def write_returned_log(file: BinaryIO, store: Store, notes: Mapping[str, str]) -> ReturnHead:
+def write_returned_log(file: BinaryIO, store: ScoreStore, pack_notes: Mapping[str, str]) -> ReturnHead:
     """Write the log of a partner's scores, and return its head; a DataError where it is not as it was written."""
-    log = verify_log(store)
+    log = verify_log_and_list_breaks(store)
     if log.breaks:
         raise DataError(store.name, f"{log.breaks[0]} For the full check: genaipa scores verify")
-    head = ReturnHead(FORMAT, __version__, notes["study"], notes["partner"], log.events, log.head)
+    head = ReturnHead(FORMAT, __version__, pack_notes["study"], pack_notes["partner"], log.events, log.head)
     file.write(msgspec.json.encode(head) + b"\n")
-    for row in store.log_rows():
+    for row in store.read_log_rows():
         line = _ReturnedLine(row.digest, msgspec.Raw(row.event.encode()))
         file.write(msgspec.json.encode(line) + b"\n")
     return head
 
 
-def is_earlier_return(path: Path, store: Store) -> bool:
+def is_earlier_return(returned_path: Path, store: ScoreStore) -> bool:
     """Tell whether a file was sent from this very log earlier: nothing is lost where a later one replaces it."""
     try:
-        earlier = read_returned_log(path)
+        earlier = read_returned_log(returned_path)
     except DataError:
         return False
-    return earlier.digests == [row.digest for row in islice(store.log_rows(), len(earlier.digests))]
+    return earlier.digests == [row.digest for row in islice(store.read_log_rows(), len(earlier.digests))]
 
 
 def read_returned_log(path: Path) -> ReturnedLog:
     """Read a file that came back; a DataError that names the first event that is not as it was written."""
     lines = (line for line in read_lines(path, SCORES) if line.strip())
-    head = _read_head(path, next(lines, ""))
+    head = _parse_return_head_or_raise(path, next(lines, ""))
     events: list[Event] = []
     digests: list[str] = []
     decode_line, decode_event = msgspec.json.Decoder(_ReturnedLine).decode, make_event_decoder().decode
@@ -137,22 +137,22 @@ def read_returned_log(path: Path) -> ReturnedLog:
     return ReturnedLog(path, head, events, digests)
 
 
-def find_returning_partner(path: Path) -> str:
+def find_returning_partner_or_empty(path: Path) -> str:
     """Return the partner whom a file names as its sender; empty where even that can't be read."""
     try:
-        return _read_head(path, next(read_lines(path, SCORES), "")).partner
+        return _parse_return_head_or_raise(path, next(read_lines(path, SCORES), "")).partner
     except DataError:
         return ""
 
 
-def _read_head(path: Path, line: str) -> ReturnHead:
+def _parse_return_head_or_raise(path: Path, first_line: str) -> ReturnHead:
     try:
-        written = msgspec.json.decode(line, type=_ReturnFormat).format
+        written = msgspec.json.decode(first_line, type=_ReturnFormat).format
         if written != FORMAT:
             raise OtherFormatError(
                 path, written, FORMAT, "ask for it again, written by this version with: genaipa study send"
             )
-        return msgspec.json.decode(line, type=ReturnHead)
+        return msgspec.json.decode(first_line, type=ReturnHead)
     except DAMAGE:
         raise DataError(path, "was not written by genaipa study send; ask the partner for a file that was.") from None
 
@@ -186,7 +186,7 @@ def find_pack_share_of_return_or_raise(returned: ReturnedLog, split: StudySplit)
     return share
 
 
-def choose_longest_by_partner(returned: Iterable[ReturnedLog]) -> dict[str, ReturnedLog]:
+def choose_longest_log_by_partner(returned: Iterable[ReturnedLog]) -> dict[str, ReturnedLog]:
     """Return the longest file of each partner; a DataError where one does not go on from another."""
     longest: dict[str, ReturnedLog] = {}
     for log in sorted(returned, key=lambda log: (log.head.partner, len(log.events), str(log.path))):
@@ -217,7 +217,9 @@ class PartnerProgress:
     latest: str
 
 
-def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterable[Event]) -> PartnerProgress:
+def measure_partner_progress(
+    share: PartnerShare, shared_answers: frozenset[str], events: Iterable[Event]
+) -> PartnerProgress:
     """Measure a partner's progress by the events that came back; those that the pack came with don't count."""
     training = set(share.training)
     partner_events = [event for event in events if event.id not in training]
@@ -226,8 +228,8 @@ def measure_progress(share: PartnerShare, shared: frozenset[str], events: Iterab
     return PartnerProgress(
         len(share.answers),
         len(scored),
-        len(shared.intersection(share.answers)),
-        len(shared & scored),
+        len(shared_answers.intersection(share.answers)),
+        len(shared_answers & scored),
         tuple(sorted({score.analyst for score in scores})),
         max((event.time for event in partner_events), default=""),
     )

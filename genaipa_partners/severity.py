@@ -53,7 +53,7 @@ class PartnerSeverity(NamedTuple):
     own: int = 0
 
 
-class _Blocks(NamedTuple):
+class _ScoreBlocks(NamedTuple):
     """The block of each score; by block, whether it is of own answers, and how much a score in it weighs.
 
     A weight is one over the variance of a block's scores, known with so many degrees of freedom.
@@ -64,18 +64,18 @@ class _Blocks(NamedTuple):
     weights: Floats
     degrees: float = 1.0
 
-    def count_scores(self, mask: NDArray[np.bool_]) -> Floats:
+    def count_scores_by_block(self, chosen_scores: NDArray[np.bool_]) -> Floats:
         """Count the scores in the mask by block."""
-        return np.bincount(self.labels[mask], minlength=len(self.weights)).astype(float)
+        return np.bincount(self.labels[chosen_scores], minlength=len(self.weights)).astype(float)
 
-    def average(self, values: Floats) -> Floats:
+    def average_by_block(self, values: Floats) -> Floats:
         """Average values of the scores by block."""
         counts = np.bincount(self.labels, minlength=len(self.weights))
         return np.bincount(self.labels, values, minlength=len(self.weights)) / np.maximum(counts, 1)
 
-    def select(self, mask: NDArray[np.bool_]) -> _Blocks:
+    def select_scores(self, chosen_scores: NDArray[np.bool_]) -> _ScoreBlocks:
         """Return the blocks of the scores in the mask."""
-        return self._replace(labels=self.labels[mask])
+        return self._replace(labels=self.labels[chosen_scores])
 
 
 class _BlockFit(NamedTuple):
@@ -95,13 +95,13 @@ def measure_partner_severities(
     values: Floats,
     partners: Labels,
     answers: Labels,
-    cells: Labels | None = None,
-    level: float = SEVERITY_LEVEL,
+    system_language_labels: Labels | None = None,
+    confidence_level: float = SEVERITY_LEVEL,
 ) -> list[PartnerSeverity]:
     """Measure each partner's severity; a value is what a partner gave to an answer, each pair once, labels from 0.
 
-    `cells` are the system and language of each score's answer, within which own answers were dealt by chance; below 0
-    where they were not. Without them shared answers alone are compared.
+    `system_language_labels` are the system and language of each score's answer, within which own answers were dealt by
+    chance; below 0 where they were not. Without them shared answers alone are compared.
 
     >>> values = np.array([[60.0 + 7 * a % 11, 60.0 + 5 * a % 11, 50.0 + 3 * a % 11] for a in range(22)])
     >>> labels = np.indices((22, 3)).reshape(2, -1)
@@ -109,8 +109,8 @@ def measure_partner_severities(
     [False, False, True]
     """
     number = int(partners.max()) + 1 if len(partners) else 0
-    blocks = _weigh_blocks(values, partners, answers, cells, number)
-    fit = _fit_beside_blocks(values, partners, blocks, number)
+    blocks = _form_and_weigh_blocks(values, partners, answers, system_language_labels, number)
+    fit = _fit_severities_beside_blocks(values, partners, blocks, number)
     standing_out = np.zeros(number, dtype=bool)
     while True:
         severities = []
@@ -118,42 +118,50 @@ def measure_partner_severities(
             usable = (partners == partner) | ~standing_out[partners]
             mine = partners[usable] == partner
             severities.append(
-                _measure_differences_from_other_partners(values[usable], mine, blocks.select(usable), level, number)
+                _compare_partner_with_others_in_blocks(
+                    values[usable], mine, blocks.select_scores(usable), confidence_level, number
+                )
             )
-        distances = _measure_distances(fit, standing_out)
+        distances = _measure_distances_from_median(fit, standing_out)
         candidates = [n for n in range(number) if severities[n].stands_out and np.isfinite(distances[n])]
         if not candidates:
             return severities
         standing_out[max(candidates, key=distances.__getitem__)] = True
 
 
-def _measure_distances(fit: _BlockFit, left_out: NDArray[np.bool_]) -> Floats:
+def _measure_distances_from_median(fit: _BlockFit, is_partner_left_out: NDArray[np.bool_]) -> Floats:
     """Return how far each partner's fitted severity is from the median of those whom they meet, directly or by others.
 
     NaN for those left out, and where two alone meet: nobody knows which of them differs.
     """
-    distances = np.full(len(left_out), np.nan)
-    compared = ~left_out
+    distances = np.full(len(is_partner_left_out), np.nan)
+    compared = ~is_partner_left_out
     for members in _find_connected_partner_masks(fit.information * np.outer(compared, compared)):
         if members.sum() > 2:  # noqa: PLR2004 - of two
             distances[members] = np.abs(fit.effects[members] - np.median(fit.effects[members]))
     return distances
 
 
-def _weigh_blocks(values: Floats, partners: Labels, answers: Labels, cells: Labels | None, number: int) -> _Blocks:
+def _form_and_weigh_blocks(
+    values: Floats, partners: Labels, answers: Labels, system_language_labels: Labels | None, partner_count: int
+) -> _ScoreBlocks:
     """Form the blocks, and weigh each by one over the variance of its scores, which all partners tell together."""
     size = int(answers.max()) + 1 if len(answers) else 0
     labels = answers
-    if cells is not None:
-        labels = np.where((np.bincount(answers, minlength=size)[answers] == 1) & (cells >= 0), size + cells, answers)
+    if system_language_labels is not None:
+        labels = np.where(
+            (np.bincount(answers, minlength=size)[answers] == 1) & (system_language_labels >= 0),
+            size + system_language_labels,
+            answers,
+        )
     different, labels = np.unique(labels, return_inverse=True)
     are_own = different >= size
-    blocks = _Blocks(labels, are_own, np.where(are_own, _FIRST_RATIO, 1.0))
+    blocks = _ScoreBlocks(labels, are_own, np.where(are_own, _FIRST_RATIO, 1.0))
     # What blocks weigh hardly changes their residuals: the second round is as good as a tenth.
     for _ in range(2):
-        fit = _fit_beside_blocks(values, partners, blocks, number)
-        free, variance = _measure_variance(fit, blocks, ~are_own)
-        own_free, own_variance = _measure_variance(fit, blocks, are_own)
+        fit = _fit_severities_beside_blocks(values, partners, blocks, partner_count)
+        free, variance = _measure_degrees_and_variance(fit, blocks, ~are_own)
+        own_free, own_variance = _measure_degrees_and_variance(fit, blocks, are_own)
         if own_free < _LEAST_DEGREES:
             return blocks._replace(weights=np.where(are_own, 0.0, 1 / variance), degrees=max(free, 1.0))
         ratio = variance / own_variance if free >= _LEAST_DEGREES else 1.0
@@ -162,43 +170,47 @@ def _weigh_blocks(values: Floats, partners: Labels, answers: Labels, cells: Labe
     return blocks
 
 
-def _measure_variance(fit: _BlockFit, blocks: _Blocks, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+def _measure_degrees_and_variance(
+    fit: _BlockFit, blocks: _ScoreBlocks, chosen_blocks: NDArray[np.bool_]
+) -> tuple[float, float]:
     """Return the degrees of freedom and the variance of scores in the chosen blocks beside severities."""
-    information = _sum_information(fit.dealt[chosen], blocks.weights[chosen])
-    degrees = float(np.maximum(fit.dealt[chosen].sum(axis=1) - 1, 0).sum() - (fit.inverse * information).sum())
-    squares = float((fit.residuals[chosen[blocks.labels]] ** 2).sum())
+    information = _severity_information_matrix(fit.dealt[chosen_blocks], blocks.weights[chosen_blocks])
+    degrees = float(np.maximum(fit.dealt[chosen_blocks].sum(axis=1) - 1, 0).sum() - (fit.inverse * information).sum())
+    squares = float((fit.residuals[chosen_blocks[blocks.labels]] ** 2).sum())
     return degrees, max(squares / max(degrees, 1.0), _LEAST_VARIANCE)
 
 
-def _sum_information(dealt: Floats, weights: Floats) -> Floats:
+def _severity_information_matrix(score_counts: Floats, block_weights: Floats) -> Floats:
     """Return what blocks tell of severities; off the diagonal, below 0 for two partners who meet in a block."""
-    shares = dealt * (weights / np.maximum(dealt.sum(axis=1), 1))[:, None]
-    information: Floats = np.diag(weights @ dealt) - shares.T @ dealt
+    shares = score_counts * (block_weights / np.maximum(score_counts.sum(axis=1), 1))[:, None]
+    information: Floats = np.diag(block_weights @ score_counts) - shares.T @ score_counts
     return information
 
 
-def _fit_beside_blocks(values: Floats, partners: Labels, blocks: _Blocks, number: int) -> _BlockFit:
+def _fit_severities_beside_blocks(
+    values: Floats, partners: Labels, blocks: _ScoreBlocks, partner_count: int
+) -> _BlockFit:
     """Fit severities by weighted least squares beside the mean of each block."""
-    counts = np.bincount(blocks.labels * number + partners, minlength=len(blocks.weights) * number)
-    dealt = counts.reshape(len(blocks.weights), number).astype(float)
-    information = _sum_information(dealt, blocks.weights)
-    inverse = np.linalg.pinv(information, hermitian=True).astype(np.float64) if number else information
-    deviations = values - blocks.average(values)[blocks.labels]
-    effects = inverse @ np.bincount(partners, blocks.weights[blocks.labels] * deviations, minlength=number)
+    counts = np.bincount(blocks.labels * partner_count + partners, minlength=len(blocks.weights) * partner_count)
+    dealt = counts.reshape(len(blocks.weights), partner_count).astype(float)
+    information = _severity_information_matrix(dealt, blocks.weights)
+    inverse = np.linalg.pinv(information, hermitian=True).astype(np.float64) if partner_count else information
+    deviations = values - blocks.average_by_block(values)[blocks.labels]
+    effects = inverse @ np.bincount(partners, blocks.weights[blocks.labels] * deviations, minlength=partner_count)
     expected = effects[partners]
-    residuals = deviations - expected + blocks.average(expected)[blocks.labels]
+    residuals = deviations - expected + blocks.average_by_block(expected)[blocks.labels]
     return _BlockFit(information, inverse, effects, residuals, dealt)
 
 
-def _measure_differences_from_other_partners(
-    values: Floats, mine: NDArray[np.bool_], blocks: _Blocks, level: float, number: int
+def _compare_partner_with_others_in_blocks(
+    values: Floats, is_by_partner: NDArray[np.bool_], blocks: _ScoreBlocks, confidence_level: float, partner_count: int
 ) -> PartnerSeverity:
-    """Compare a partner's scores, those in `mine`, with the others' in the same blocks.
+    """Compare a partner's scores, those in `is_by_partner`, with the others' in the same blocks.
 
     The interval reaches as far as the scores' spread around block and difference says, by answer and corrected for
     leverage, and no less far than all partners' spread: a few scores that are alike know too little of theirs.
     """
-    counts, other_counts = blocks.count_scores(mine), blocks.count_scores(~mine)
+    counts, other_counts = blocks.count_scores_by_block(is_by_partner), blocks.count_scores_by_block(~is_by_partner)
     totals = np.maximum(counts + other_counts, 1)
     information = blocks.weights * counts * other_counts / totals
     total, meets = float(information.sum()), information > 0
@@ -206,20 +218,22 @@ def _measure_differences_from_other_partners(
     if shared_count + own_count < LEAST_ANSWERS:
         return PartnerSeverity(shared_count, own=own_count)
     labels = blocks.labels
-    treatment = mine - (counts / totals)[labels]
+    treatment = is_by_partner - (counts / totals)[labels]
     weights = blocks.weights[labels] * treatment / total
     difference = float(weights @ values)
-    adjusted = values - difference * mine
+    adjusted = values - difference * is_by_partner
     is_own = blocks.are_own[labels]
     leverage = np.where(is_own, 1 / totals[labels] + weights * treatment, information[labels] / total)
     parts = (
-        weights * (adjusted - blocks.average(adjusted)[labels]) / np.sqrt(1 - np.minimum(leverage, _HIGHEST_LEVERAGE))
+        weights
+        * (adjusted - blocks.average_by_block(adjusted)[labels])
+        / np.sqrt(1 - np.minimum(leverage, _HIGHEST_LEVERAGE))
     )
     by_block = np.bincount(labels[~is_own], parts[~is_own], minlength=len(totals))
     variance = float(by_block @ by_block + parts[is_own] @ parts[is_own])
     expected = np.concatenate([information[~blocks.are_own] / total, (weights * treatment)[is_own]])
     degrees = max(float(expected.sum() ** 2 / (expected @ expected)) - 1, 1.0)
-    share = 1 - (1 - level) / number / 2
+    share = 1 - (1 - confidence_level) / partner_count / 2
     reach = max(float(stdtrit(degrees, share)) * variance**0.5, float(stdtrit(blocks.degrees, share)) * total**-0.5)
     return PartnerSeverity(
         shared_count, difference, difference - reach, difference + reach, abs(difference) > reach, own_count
@@ -241,20 +255,20 @@ def fit_partner_severities(
     values: Floats,
     partners: Labels,
     answers: Labels,
-    cells: Labels | None = None,
+    system_language_labels: Labels | None = None,
     *,
-    reference: NDArray[np.bool_],
+    is_reference_partner: NDArray[np.bool_],
 ) -> SeverityFit:
-    """Fit severities beside the blocks; in each set of partners who meet, those in `reference` average 0.
+    """Fit severities beside the blocks; in each set of partners who meet, those in `is_reference_partner` average 0.
 
     A partner who meets nobody has the severity 0. Labels are those of `measure_partner_severities`.
     """
-    number, size = len(reference), int(answers.max()) + 1
-    blocks = _weigh_blocks(values, partners, answers, cells, number)
-    fit = _fit_beside_blocks(values, partners, blocks, number)
+    number, size = len(is_reference_partner), int(answers.max()) + 1
+    blocks = _form_and_weigh_blocks(values, partners, answers, system_language_labels, number)
+    fit = _fit_severities_beside_blocks(values, partners, blocks, number)
     centre, from_all = np.eye(number), np.eye(number)
     for members in _find_connected_partner_masks(fit.information):
-        base = members & reference if (members & reference).any() else members
+        base = members & is_reference_partner if (members & is_reference_partner).any() else members
         centre -= np.outer(members, base / base.sum())
         from_all -= np.outer(members, members / members.sum())
     shares = fit.dealt / np.maximum(fit.dealt.sum(axis=1), 1)[:, None]
@@ -286,15 +300,20 @@ class AdjustedMean(NamedTuple):
 
 
 def average_without_partner_severity(
-    values: Floats, partners: Labels, answers: Labels, fit: SeverityFit, mask: NDArray[np.bool_], level: float = LEVEL
+    values: Floats,
+    partners: Labels,
+    answers: Labels,
+    fit: SeverityFit,
+    chosen_scores: NDArray[np.bool_],
+    confidence_level: float = LEVEL,
 ) -> AdjustedMean:
-    """Average the answers of the scores in `mask`, such as a system's, each answer by all who scored it.
+    """Average the answers of the scores in `chosen_scores`, such as a system's, each answer by all who scored it.
 
     For these partners chance is in the answers, also in those by which severities are fitted. Partners like these are
     others of whom these are a sample, harsh ones among them: the variance between their means, of which severity is a
     part, is in it.
     """
-    value, partner, answer = values[mask], partners[mask], answers[mask]
+    value, partner, answer = values[chosen_scores], partners[chosen_scores], answers[chosen_scores]
     places, inverse = np.unique(answer, return_inverse=True)
     counts = np.bincount(inverse)
     weight = 1 / counts[inverse] / len(places)
@@ -304,7 +323,7 @@ def average_without_partner_severity(
     influence = -fit.influences @ shares
     influence[places] += (by_answer - adjusted) / n
     variance = float((influence**2).sum()) * n / max(n - 1, 1)
-    reach = float(stdtrit(n - 1, (1 + level) / 2)) * variance**0.5 if n > 1 else np.nan
+    reach = float(stdtrit(n - 1, (1 + confidence_level) / 2)) * variance**0.5 if n > 1 else np.nan
     raw = float(weight @ value)
     scorers = np.flatnonzero(shares)
     result = AdjustedMean(n, len(scorers), raw, adjusted, adjusted - reach, adjusted + reach)
@@ -312,6 +331,6 @@ def average_without_partner_severity(
         return result
     partner_means = np.bincount(partner, weight * value, minlength=len(shares))[scorers] / shares[scorers]
     between = float((shares[scorers] ** 2 * (partner_means - raw) ** 2).sum()) * len(scorers) / (len(scorers) - 1)
-    wide = max(float(stdtrit(len(scorers) - 1, (1 + level) / 2)) * between**0.5, reach)
+    wide = max(float(stdtrit(len(scorers) - 1, (1 + confidence_level) / 2)) * between**0.5, reach)
     like = float(weight @ (value - fit.from_all[partner]))
     return result._replace(partners_low=like - wide, partners_high=like + wide)

@@ -25,7 +25,7 @@ LONGEST_NAME = 40
 """Characters of a partner's name."""
 
 
-def is_partner_name(name: str) -> bool:
+def is_valid_partner_name(name: str) -> bool:
     """Tell whether a text can be a partner's name, which files and events are named after."""
     return len(name) <= LONGEST_NAME and re.fullmatch(r"[\w-]+", name) is not None
 
@@ -60,9 +60,9 @@ class StudySplit(msgspec.Struct, frozen=True, omit_defaults=True):
     shared: tuple[str, ...]
     partners: tuple[PartnerShare, ...]
 
-    def find_partner_share(self, name: str) -> PartnerShare | None:
+    def find_partner_share(self, partner_name: str) -> PartnerShare | None:
         """Return the share of a partner; None for a name that is none of theirs."""
-        return next((partner for partner in self.partners if partner.name == name), None)
+        return next((partner for partner in self.partners if partner.name == partner_name), None)
 
 
 class _FormatHead(msgspec.Struct):
@@ -89,7 +89,7 @@ def load_split(workspace: Workspace) -> StudySplit:
         raise DataError(path, f"is damaged ({clip_error_message(error)}); split again with the same seed.") from None
 
 
-def read_dealt_texts(workspace: Workspace | None) -> tuple[dict[str, str], frozenset[str]]:
+def read_pack_digests_and_shared_digests(workspace: Workspace | None) -> tuple[dict[str, str], frozenset[str]]:
     """Return answer → its text in packs, and the texts that several partners have; empty without a record."""
     if workspace is None or not (workspace.home / FILE).is_file():
         return {}, frozenset()
@@ -98,10 +98,10 @@ def read_dealt_texts(workspace: Workspace | None) -> tuple[dict[str, str], froze
     return texts, frozenset(split.shared)
 
 
-def check_no_other_split(workspace: Workspace, study: str) -> None:
+def check_no_other_split(workspace: Workspace, study_id: str) -> None:
     """Raise a UsageError where the workspace was split in another way: without its record no score can be joined."""
     path = workspace.home / FILE
-    if path.is_file() and load_split(workspace).study != study:
+    if path.is_file() and load_split(workspace).study != study_id:
         raise UsageError(
             f"{path} belongs to another split, whose scores can't be joined without it; move it away, or add --force."
         )

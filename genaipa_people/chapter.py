@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
 
 
 class PeopleChapter(ChapterMaker):
@@ -24,7 +24,7 @@ class PeopleChapter(ChapterMaker):
     needs = frozenset({"authors"})
     after = "cost"
 
-    def make(self, study: Study, _scope: Scope) -> Chapter:
+    def make(self, study: Study, _scope: FigureScope) -> Chapter:
         """Make the chapter."""
         return Chapter(
             "people",
@@ -37,7 +37,7 @@ class PeopleChapter(ChapterMaker):
         """Return how many people each system is, and that its intervals, if it has scores, are for their answers."""
         names = shorten_system_names(map(str, study.table["system"].cat.categories))
         return {
-            str(system): _describe_people(names.get(str(system), str(system)), answers)
+            str(system): _describe_author_count_of_system(names.get(str(system), str(system)), answers)
             for system, answers in _select_answers_with_known_author(study).groupby("system", observed=True)
         }
 
@@ -46,12 +46,12 @@ class PeopleChapter(ChapterMaker):
         return self.system_notes(study).values()
 
 
-def _describe_people(name: str, answers: pd.DataFrame) -> str:
+def _describe_author_count_of_system(system_name: str, answers: pd.DataFrame) -> str:
     """Say how many people wrote these answers of a system, and whom an interval of their scores is for."""
     count = answers["author"].nunique()
     whose = "this person's" if count == 1 else "these people's"
     interval = f"; the interval is for {whose} answers" if answers["counted"].any() else ""
-    return f"{name}: {format_count(count, 'person', 'people')} wrote{interval}."
+    return f"{system_name}: {format_count(count, 'person', 'people')} wrote{interval}."
 
 
 def _select_answers_with_known_author(study: Study) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from genaipa.runs.authors import normalize_person_name, read_authorships
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
 
 
 class AuthorFact(Fact):
@@ -21,7 +21,7 @@ class AuthorFact(Fact):
         "author": Column("category", "a pseudonym of the person who wrote the answer, the same in all runs"),
     }
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:
         """Read the sign; nothing of an answer that no person wrote."""
         sign = run.compute_once(_map_answers_to_author_pseudonyms).get((record.key, record.digest))
         return {"author": sign} if sign else {}

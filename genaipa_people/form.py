@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.ui.pages.manual import save_reply
-from genaipa.ui.widgets import Text, show_notice, show_texts
+from genaipa.ui.widgets import TitledText, show_notice, show_texts
 from genaipa.words import format_count
 from genaipa_people.handout import (
     OpenQuestion,
     list_open_questions,
-    load_reply_draft,
+    load_reply_draft_or_empty,
     reserve_next_question,
     save_reply_draft_and_reserve_question,
 )
@@ -44,7 +44,7 @@ def reserve_question_and_show_form(desk: Desk, user: User, manual: ManualRun, sy
     if outcome is not None:
         show_notice("people outcome", outcome.sentence, outcome.tone)
     if lost := st.session_state.get(_LOST):
-        show_texts("people lost", [Text(lost, "Your text", copies=True)])
+        show_texts("people lost", [TitledText(lost, "Your text", copies=True)])
     questions = list_open_questions(manual, system)
     question = reserve_next_question(desk, user, questions)
     if question is None:
@@ -54,7 +54,7 @@ def reserve_question_and_show_form(desk: Desk, user: User, manual: ManualRun, sy
             "others have them on screen, or you have scored answers to them and so have seen the annotated answer.",
         )
         return
-    draft = load_reply_draft(desk, user, question)
+    draft = load_reply_draft_or_empty(desk, user, question)
     data = {
         "id": question.draft_id,
         "question": question.call.messages[-1].content,
@@ -73,8 +73,10 @@ def reserve_question_and_show_form(desk: Desk, user: User, manual: ManualRun, sy
 
 def _make_document_or_instructions_data(desk: Desk, manual: ManualRun, question: OpenQuestion) -> dict[str, Any]:
     """Make what the question is asked about: the document where systems are sent it, else what they are sent."""
-    if question.shows_document:
-        document = Inputs(desk.workspace, manual.folder).document(question.call.coordinates["document"])
+    if question.is_system_sent_document_parts:
+        document = RunDocumentsAndQuestions(desk.workspace, manual.folder).document(
+            question.call.coordinates["document"]
+        )
         instructions = [message.content for message in question.sheet.introduction if message.purpose != "part"]
         title = document.about.title or document.company
         return {"title": title, "source": document.text, "told": "\n\n".join(instructions)}
@@ -92,28 +94,30 @@ def _load_form_component() -> ComponentRenderer:
     return v2.component("genaipa_people_form", html='<div class="form"></div>', css=style, js=script)
 
 
-def _read_id_text_and_seconds(event: str) -> tuple[str, str, float] | None:
+def _read_draft_id_text_and_seconds(browser_event: str) -> tuple[str, str, float] | None:
     """Read what the browser tells: the question, the text, and the seconds that it was on screen; None if nothing."""
-    message = st.session_state[KEY].get(event)
+    message = st.session_state[KEY].get(browser_event)
     if not message:
         return None
     return str(message["id"]), str(message["text"]), min(max(float(message["seconds"]), 0.0), _LONGEST_DAY)
 
 
 def _save_typed_reply_draft(desk: Desk, user: User) -> None:
-    if typing := _read_id_text_and_seconds("draft"):
+    if typing := _read_draft_id_text_and_seconds("draft"):
         save_reply_draft_and_reserve_question(desk, user, *typing)
 
 
 def _save_typed_reply(desk: Desk, user: User, manual: ManualRun, question: OpenQuestion) -> None:
-    typing = _read_id_text_and_seconds("kept")
+    typing = _read_draft_id_text_and_seconds("kept")
     if typing is None or typing[0] != question.draft_id:
         return
     draft_id, text, seconds = typing
     # Whatever becomes of it, the text is on disk before.
     save_reply_draft_and_reserve_question(desk, user, draft_id, text, seconds)
     name = (question.key, question.call.label)
-    saved = save_reply(desk.workspace, manual.folder, name, text.strip(), author=user.name, seconds=round(seconds, 1))
+    saved = save_reply(
+        desk.workspace, manual.folder, name, text.strip(), author=user.name, writing_seconds=round(seconds, 1)
+    )
     st.session_state[_OUTCOME] = saved
     st.session_state[_LOST] = text if saved.replaced else ""
     if saved.tone == "done":

@@ -37,7 +37,7 @@ class OpenQuestion:
         return f"{self.run}|{self.key}"
 
     @property
-    def shows_document(self) -> bool:
+    def is_system_sent_document_parts(self) -> bool:
         """Whether a system is sent the document, part by part."""
         return any(message.purpose == "part" for message in self.call.messages)
 
@@ -63,7 +63,7 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
             _reserve_question(desk, user, draft_id)
             return open_questions[draft_id]
     _save_empty_drafts_of_reserved_answers(desk, user)
-    seen_questions = _list_seen_questions(desk, user)
+    seen_questions = _find_questions_with_seen_annotations(desk, user)
     for draft_id, question in open_questions.items():
         about = (question.call.digest, question.call.coordinates.get("question", ""))
         if about not in seen_questions and _reserve_question(desk, user, draft_id):
@@ -71,7 +71,7 @@ def reserve_next_question(desk: Desk, user: User, questions: Iterable[OpenQuesti
     return None
 
 
-def load_reply_draft(desk: Desk, user: User, question: OpenQuestion) -> Draft:
+def load_reply_draft_or_empty(desk: Desk, user: User, question: OpenQuestion) -> Draft:
     """Load what a writer has of an answer so far."""
     return desk.store.load_draft(user.name, question.draft_id, "reply") or Draft(user.name, question.draft_id, "reply")
 
@@ -93,14 +93,14 @@ def _save_empty_drafts_of_reserved_answers(desk: Desk, user: User) -> None:
             desk.store.save_draft(Draft(user.name, answer, "score"))
 
 
-def _list_seen_questions(desk: Desk, user: User) -> set[tuple[str, str]]:
+def _find_questions_with_seen_annotations(desk: Desk, user: User) -> set[tuple[str, str]]:
     """Return the questions (a document's digest, a question's id) whose annotated answers this writer has seen."""
     digests = chain(
         (score.answer for score in desk.queue.scoring_history(user.name).scores),
         (draft.answer for draft in desk.store.load_drafts_of_analyst(user.name) if draft.kind != "reply"),
         desk.current.answers_with_seen_scores(user.name),
         desk.current.answers_with_seen_system(user.name),
-        desk.current.last_skip_number_by_answer(user.name),
+        desk.current.last_skip_event_number_by_answer(user.name),
     )
     answers = (desk.pool.answers.get(digest) for digest in digests)
     return {(answer.document_digest, answer.question) for answer in answers if answer is not None}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genaipa.reports.ratings import Ratings
+from genaipa.reports.ratings import AnswerPartRatings
 from genaipa_points.counts import match_points_to_answers
-from genaipa_points.tables import tabulate_recall_and_harm_by_judge
+from genaipa_points.tables import tabulate_point_recall_and_harm_by_judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
 
 
-class PointRatings(Ratings):
+class PointRatings(AnswerPartRatings):
     """What people and judges ticked of the points of annotated answers; a part is a point by its number."""
 
     noun = "points"
@@ -41,9 +41,9 @@ class PointRatings(Ratings):
                     counts[event.answer, number][_tick_value_code(ticks, point.id)] += 1
         return dict(counts)
 
-    def tabulate_judges_alone(self, study: Study, judges: Verdicts) -> Table:
+    def tabulate_judges_alone(self, study: Study, judge_verdicts: Verdicts) -> Table:
         """Tabulate recall of vital points and the harm rate by judges' ticks alone."""
-        return tabulate_recall_and_harm_by_judge(study, judges)
+        return tabulate_point_recall_and_harm_by_judge(study, judge_verdicts)
 
 
 def _tick_value_code(ticks: Ticks, point_id: str) -> int:

@@ -9,17 +9,17 @@ import numpy as np
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments_in_table, nonempty_tables
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, make_corner_legend_entry, mark_cell_corners
 from genaipa.reports.table import Table
 from genaipa.words import format_count
 from genaipa_points.tables import (
-    compute_point_shares,
+    compute_said_and_contradicted_shares,
     describe_harm_rates_in_a_sentence_if_any,
-    sort_most_missed_first,
+    sort_points_most_missed_first,
     tabulate_harmful_contradictions,
     tabulate_missed_points,
-    tabulate_recall_and_harm,
+    tabulate_point_recall_and_harm_rates,
 )
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ class PointsChapter(ChapterMaker):
     after = "metrics"
     is_urgent = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:
+    def make(self, study: Study, scope: FigureScope) -> Chapter | None:
         """Make the chapter; None where no person ticked any point."""
-        table = tabulate_recall_and_harm(study.table)
+        table = tabulate_point_recall_and_harm_rates(study.table)
         if not table:
             return None
-        points = compute_point_shares(study)
+        points = compute_said_and_contradicted_shares(study)
         of_points = tabulate_missed_points(points)
         return Chapter(
             "points",
@@ -56,7 +56,7 @@ class PointsChapter(ChapterMaker):
             "How much of a complete answer a system gives, and how often it contradicts a point in a way that "
             "would hurt a reader.",
             nonempty_tables(table, tabulate_harmful_contradictions(points), of_points),
-            scope.draw_paged_figures(
+            scope.make_paged_figures(
                 [
                     partial(draw_heatmap_of_most_missed_points, points, experiment)
                     for experiment in list_experiments_in_table(of_points)
@@ -81,12 +81,17 @@ _MISSED, _SAID = "#d9793d", "#fdf6f1"
 _POINT = ["document", "question", "number"]
 
 
-def draw_heatmap_of_most_missed_points(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Draw the points of an experiment (rows of `compute_point_shares`) that are missed most; None without one."""
-    points_of_experiment = points[points["experiment"] == experiment]
+def draw_heatmap_of_most_missed_points(
+    point_shares: pd.DataFrame, experiment: str, scope: FigureScope = ALONE
+) -> Figure | None:
+    """Draw the points of an experiment (rows of `compute_said_and_contradicted_shares`) that are missed most.
+
+    None without one.
+    """
+    points_of_experiment = point_shares[point_shares["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
-    shares = sort_most_missed_first(points_of_experiment.groupby(_POINT, observed=True).agg(**means))["said"]
+    shares = sort_points_most_missed_first(points_of_experiment.groupby(_POINT, observed=True).agg(**means))["said"]
     worst = shares[shares < 1].head(MOST).index
     data = scope.select_rows_of_shown_systems(
         points_of_experiment.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index()
@@ -132,26 +137,35 @@ def draw_heatmap_of_most_missed_points(points: pd.DataFrame, experiment: str, sc
     )
 
 
-def _label_point(document: str, question: str, row: Mapping[Any, Any], *, name_document: bool) -> str:
+def _label_point(document: str, question: str, point_row: Mapping[Any, Any], *, name_document: bool) -> str:
     """Name a point by its place, beside its words."""
-    parts = (*([document] if name_document else []), question, row["point"], *([HURTS] if row["harm"] else []))
+    parts = (
+        *([document] if name_document else []),
+        question,
+        point_row["point"],
+        *([HURTS] if point_row["harm"] else []),
+    )
     return " ".join(style.shorten_drawn_name(part, 16) for part in parts)
 
 
 def _draw_point_share_heatmap(
-    data: pd.DataFrame, names: Mapping[Any, str], texts: Mapping[Any, str], systems: Mapping[Any, str], experiment: str
+    data: pd.DataFrame,
+    point_labels: Mapping[Any, str],
+    point_texts: Mapping[Any, str],
+    system_labels: Mapping[Any, str],
+    experiment: str,
 ) -> Canvas:
     from matplotlib.colors import LinearSegmentedColormap
 
     from genaipa.reports.figures.words import DrawnTexts
 
-    tall = 0.06 * max(map(len, systems.values()))
-    canvas = style.make_canvas(style.WIDTH, len(names) * (style.TALL if texts else _ROW) + tall + 1.0)
+    tall = 0.06 * max(map(len, system_labels.values()))
+    canvas = style.make_canvas(style.WIDTH, len(point_labels) * (style.TALL if point_texts else _ROW) + tall + 1.0)
     style.write_figure_heading(canvas, experiment)
     axes = canvas.subplots()
     shares_said, shares_denied = (
         data.pivot_table(index=_POINT, columns="system", values=column, observed=True)
-        .reindex(index=list(names), columns=list(systems))
+        .reindex(index=list(point_labels), columns=list(system_labels))
         .to_numpy(dtype=float)
         for column in ("said", "contradicted")
     )
@@ -168,14 +182,25 @@ def _draw_point_share_heatmap(
     mark_cell_corners(axes, np.argwhere(shares_denied > 0).tolist(), style.INK)
     axes.xaxis.tick_top()
     axes.set_xticks(
-        np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
+        np.arange(len(system_labels)) + 0.5,
+        list(system_labels.values()),
+        rotation=45,
+        ha="left",
+        rotation_mode="anchor",
     )
     axes.tick_params(length=0, pad=1)
-    axes.set_xlim(0, len(systems))
-    axes.set_ylim(len(names), 0)
+    axes.set_xlim(0, len(system_labels))
+    axes.set_ylim(len(point_labels), 0)
     axes.spines[:].set_visible(False)
-    room = style.WIDTH - COLUMN * len(systems) - style.row_names_width(names) - 0.1 - 0.3 * tall
-    style.write_row_labels(axes, names, {}, at=0.5, texts=texts, max_letters=min(int(room / style.LETTER), _LETTERS))
+    room = style.WIDTH - COLUMN * len(system_labels) - style.row_labels_width_inches(point_labels) - 0.1 - 0.3 * tall
+    style.write_row_labels(
+        axes,
+        point_labels,
+        {},
+        middle_offset=0.5,
+        text_by_row=point_texts,
+        max_letters=min(int(room / style.LETTER), _LETTERS),
+    )
     entries = [make_corner_legend_entry("contradicted by an answer", style.INK)] if (shares_denied > 0).any() else []
     style.draw_legend(
         canvas, entries + [style.make_patch_legend_entry("nothing ticked", **HATCH)] * bool(np.isnan(shares_said).any())

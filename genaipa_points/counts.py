@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from genaipa.answers.fact import Place, Row, StudyInputs
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.questions.points import Point, Ticks
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
 
 
 @dataclass(frozen=True)
-class KnownPoints:
+class AnnotatedPoints:
     """The points of an annotated answer, and the `digest` of their words, also where a pack leaves these out."""
 
     digest: str
@@ -33,7 +33,7 @@ class KnownPoints:
         """Tell whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
-    def count_ticks(self, ticks: Ticks) -> dict[str, Any]:
+    def make_tick_count_columns(self, ticks: Ticks) -> dict[str, Any]:
         """Return the columns of a score with these ticks (`PointCounts`)."""
         vital = {point.id for point in self.points if point.weight == "vital"}
         harm = {point.id for point in self.points if point.if_wrong}
@@ -74,7 +74,7 @@ class PointCounts(ScoreFact):
         def count_ticked_points(event: Event) -> Row:
             points = pointed.get(event.answer)
             return (
-                points.count_ticks(event.ticks)
+                points.make_tick_count_columns(event.ticks)
                 if points is not None and points.are_ticks_of_these_points(event.ticks)
                 else {}
             )
@@ -83,8 +83,8 @@ class PointCounts(ScoreFact):
 
 
 def match_points_to_answers(
-    sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
-) -> dict[str, KnownPoints]:
+    sources: Sequence[SelectedRun], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
+) -> dict[str, AnnotatedPoints]:
     """Return the points of its question's annotated answer for each answer's digest that has any."""
     points_by_place = find_points_by_run_document_question(sources, annotated)
     if not points_by_place:
@@ -95,8 +95,8 @@ def match_points_to_answers(
 
 
 def find_points_by_run_document_question(
-    sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]
-) -> dict[Place, KnownPoints]:
+    sources: Sequence[SelectedRun], annotated: Mapping[Place, AnnotatedAnswer]
+) -> dict[Place, AnnotatedPoints]:
     """Return the points of these annotated answers; of runs in a pack by the digests that it keeps."""
     folders, digests_kept = {source.folder.name: source.folder for source in sources}, {}
     points_by_place = {}
@@ -108,5 +108,5 @@ def find_points_by_run_document_question(
             if run not in digests_kept:
                 digests_kept[run] = read_withheld_text_facts(folders[run]).points
             digest = digests_kept[run].get(document, {}).get(question, "")
-        points_by_place[run, document, question] = KnownPoints(digest, answer.points)
+        points_by_place[run, document, question] = AnnotatedPoints(digest, answer.points)
     return points_by_place

@@ -19,8 +19,8 @@ from genaipa.ui.widgets import (
     cache_in_session,
     number_column_heads,
     show_heading,
-    show_long_table,
     show_table,
+    show_table_in_pages,
 )
 from genaipa.words import format_count
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from genaipa.questions.points import Point
-    from genaipa.scoring.answers import Case, Pool
+    from genaipa.scoring.answers import AnswerPool, ScoringCase
     from genaipa.scoring.assignment import ScoringPlan
     from genaipa.scoring.events import Draft, Event
     from genaipa.scoring.people import User
@@ -47,15 +47,17 @@ class PointsPanel(Panel):
         """Tell whether the study's plan asks for ticks."""
         return plan.points
 
-    def make_data(self, case: Case, rubric: Rubric, scores: Sequence[Event] = ()) -> dict[str, Any] | None:
+    def make_script_data(
+        self, case: ScoringCase, rubric: Rubric, scores: Sequence[Event] = ()
+    ) -> dict[str, Any] | None:
         """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
-        points = _list_points(case)
+        points = _list_points_of_annotated_answer(case)
         if not points or not rubric.points_metric:
             return None
         data: dict[str, Any] = {
             "metric": rubric.points_metric,
             "digest": points_digest(points),
-            "values": tabulate_keys_by_vital_and_okay_said(points, rubric),
+            "values": tabulate_digit_keys_by_points_said(points, rubric),
             "list": [
                 {
                     "id": point.id,
@@ -76,34 +78,39 @@ class PointsPanel(Panel):
             data |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
         return data
 
-    def list_linked_sections(self, case: Case) -> Sequence[str]:
+    def list_linked_section_labels(self, case: ScoringCase) -> Sequence[str]:
         """Name the sections that the points rest on."""
-        return tuple(dict.fromkeys(label for point in _list_points(case) for label in point.sections))
+        return tuple(
+            dict.fromkeys(label for point in _list_points_of_annotated_answer(case) for label in point.sections)
+        )
 
-    def update_draft(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
+    def update_draft(self, case: ScoringCase, browser_data: Mapping[str, Any], draft: Draft) -> Draft:
         """Return the draft with the ticks that were sent."""
-        ticks = msgspec.convert(sent["ticks"], Ticks)
-        return msgspec.structs.replace(draft, ticks=make_ticks(_list_points(case), ticks.said, ticks.contradicted))
+        ticks = msgspec.convert(browser_data["ticks"], Ticks)
+        return msgspec.structs.replace(
+            draft, ticks=make_ticks(_list_points_of_annotated_answer(case), ticks.said, ticks.contradicted)
+        )
 
-    def suggest(self, case: Case, rubric: Rubric, draft: Draft) -> Mapping[str, float]:
+    def suggest_value_by_metric(self, case: ScoringCase, rubric: Rubric, draft: Draft) -> Mapping[str, float]:
         """Return the value that follows from the ticks; nothing before the first one."""
         ticks = draft.ticks
         if not ticks or not (ticks.said or ticks.contradicted):
             return {}
-        return {rubric.points_metric: rubric.value_from_points(_list_points(case), ticks)}
+        return {rubric.points_metric: rubric.value_from_points(_list_points_of_annotated_answer(case), ticks)}
 
-    def show_score_comparison(self, case: Case, scores: Sequence[Event], key: str) -> None:
+    def show_score_comparison(self, case: ScoringCase, scores: Sequence[Event], key_prefix: str) -> None:
         """Show everyone's ticks side by side, and the number of points that they tick differently."""
-        points = _list_points(case)
+        points = _list_points_of_annotated_answer(case)
         events = [event for event in scores if event.ticks and event.ticks.digest == points_digest(points)]
         if not events:
             return
         rows = list_tick_words_by_point(points, events)
         heads = ["point", "", *map(label_scorer_of_event, events)]
         lines = [
-            ListRow((point.text, point.weight_and_sections, *row)) for point, row in zip(points, rows, strict=True)
+            ListRow((point.text, point.weight_and_sections_in_words, *row))
+            for point, row in zip(points, rows, strict=True)
         ]
-        show_table(f"{key} points", "Points of this answer", heads, lines)
+        show_table(f"{key_prefix} points", "Points of this answer", heads, lines)
         if len(events) > 1:
             disputed = sum(len(set(row)) > 1 for row in rows)
             are = "is" if disputed == 1 else "are"
@@ -123,17 +130,19 @@ class PointsPanel(Panel):
             return
 
         def record_answers_of_points_as_seen(page: Sequence[DisputedPoint]) -> None:
-            desk.queue.record_exposures(user.name, [digest for point in page for digest in point.answers], scores=True)
+            desk.queue.record_exposures(
+                user.name, [digest for point in page for digest in point.answers], sees_scores=True
+            )
 
         show_heading(_TITLE)
         columns = ["point", "question", "document", *number_column_heads("answers", "ticked differently")]
-        show_long_table(
+        show_table_in_pages(
             "agreement points",
             _TITLE,
             columns,
             disputed,
             lambda point: _make_disputed_point_count_row(desk, point),
-            before_page=record_answers_of_points_as_seen,
+            before_showing_page=record_answers_of_points_as_seen,
         )
         st.caption(
             "The answers on which at least two people ticked the point, and how many of these got different ticks."
@@ -143,11 +152,11 @@ class PointsPanel(Panel):
 POINTS = PointsPanel()
 
 
-def _list_points(case: Case) -> tuple[Point, ...]:
+def _list_points_of_annotated_answer(case: ScoringCase) -> tuple[Point, ...]:
     return case.annotated.points if case.annotated else ()
 
 
-def tabulate_keys_by_vital_and_okay_said(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
+def tabulate_digit_keys_by_points_said(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     """Return the keys of the values that follow by the rubric.
 
     A row for each number of vital points that are said, from 0, and in it a key for each number of the others.
@@ -168,12 +177,13 @@ def list_tick_words_by_point(points: Sequence[Point], events: Collection[Event])
     A tick is empty where the event's points were not on screen, or were edited since.
     """
     return [
-        [_name_tick_unless_edited(point, event.ticks, points_digest(points)) for event in events] for point in points
+        [_name_tick_or_empty_if_edited(point, event.ticks, points_digest(points)) for event in events]
+        for point in points
     ]
 
 
-def _name_tick_unless_edited(point: Point, ticks: Ticks | None, digest: str) -> str:
-    return _name_tick(point.id, ticks) if ticks and ticks.digest == digest else ""
+def _name_tick_or_empty_if_edited(point: Point, ticks: Ticks | None, current_digest: str) -> str:
+    return _name_tick(point.id, ticks) if ticks and ticks.digest == current_digest else ""
 
 
 def _name_tick(point_id: str, ticks: Ticks) -> str:
@@ -203,7 +213,7 @@ class DisputedPoint:
     apart: int
 
 
-def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPoint]:
+def find_disputed_points(scores: Iterable[Event], pool: AnswerPool) -> list[DisputedPoint]:
     """Return the points that people tick differently, the most often first."""
     ticks_of: defaultdict[tuple[str, str], list[Ticks]] = defaultdict(list)
     for score in scores:
@@ -226,7 +236,7 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
 def _make_disputed_point_count_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
     digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
-    points = _list_points(load_case_or_rerun_page(desk, digest))
+    points = _list_points_of_annotated_answer(load_case_or_rerun_page(desk, digest))
     # Of points that were edited since, the id is all that is left.
     texts = {point.id: point.text for point in points} if points_digest(points) == disputed.points else {}
     count = ListCell(f"{len(disputed.answers):,}", tone="quiet" if len(disputed.answers) < FEW else "")

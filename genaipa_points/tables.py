@@ -17,7 +17,7 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.manifest import LEFT_OUT
-from genaipa.runs.permission import Permission
+from genaipa.runs.permission import SharingPermission
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.words import format_count
 from genaipa_points.counts import find_points_by_run_document_question
@@ -38,7 +38,7 @@ _PLACE = ["document", "question"]
 _ANSWER = ["run", "key"]
 
 
-def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
+def tabulate_point_recall_and_harm_rates(frame: pd.DataFrame) -> Table:
     """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
     data = _compute_recall_and_harm_by_people(frame)
@@ -57,17 +57,17 @@ def tabulate_recall_and_harm(frame: pd.DataFrame) -> Table:
 
 @averages.cache_per_frame
 def _compute_recall_and_harm_by_people(frame: pd.DataFrame) -> pd.DataFrame:
-    return _compute_rates_by_system_and_measure(frame[frame["counted"]])
+    return _compute_recall_and_harm_by_system(frame[frame["counted"]])
 
 
-def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table:
+def tabulate_point_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table:
     """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
     frame = add_missing_fact_columns(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
-    judges = rows["analyst"].astype("str").map(verdicts.find_judge_name)
+    judges = rows["analyst"].astype("str").map(verdicts.find_judge_name_or_empty)
     rates = [
-        _compute_rates_by_system_and_measure(ticked).assign(judge=judge)
+        _compute_recall_and_harm_by_system(ticked).assign(judge=judge)
         for judge, ticked in rows.groupby(judges, sort=True)
         if judge
     ]
@@ -84,7 +84,7 @@ def tabulate_recall_and_harm_by_judge(study: Study, verdicts: Verdicts) -> Table
     )
 
 
-def _compute_rates_by_system_and_measure(rows: pd.DataFrame) -> pd.DataFrame:
+def _compute_recall_and_harm_by_system(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
     rows = add_missing_fact_columns(rows, ["points"])
     ticked = averages.select_policy_rows(rows[rows["points"].notna()])
@@ -114,7 +114,7 @@ def _compute_recall_or_harm_rate(rows: pd.DataFrame, measure: str) -> dict[str, 
 # -- point by point --
 
 
-def compute_point_shares(study: Study) -> pd.DataFrame:
+def compute_said_and_contradicted_shares(study: Study) -> pd.DataFrame:
     """Return a row for each system, experiment and point: the shares of answers that say and that contradict it.
 
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
@@ -160,14 +160,17 @@ def _find_quotable_runs_and_documents(study: Study, rows: pd.DataFrame) -> set[t
     places = {*rows[["run", "document"]].astype("str").itertuples(index=False, name=None)}
     runs = {run for run, _ in places}
     sources = [source for source in study.sources if source.folder.name in runs]
-    permissions = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
+    permissions = {source.folder.name: SharingPermission(source.folder, source.manifest) for source in sources}
     return {(run, document) for run, document in places if permissions[run].may_share_annotations(document)}
 
 
-def tabulate_missed_points(points: pd.DataFrame) -> Table:
-    """Tabulate the points of `compute_point_shares` in each experiment, most missed first; averaged over systems."""
+def tabulate_missed_points(point_shares: pd.DataFrame) -> Table:
+    """Tabulate the points of `compute_said_and_contradicted_shares` in each experiment, most missed first.
+
+    Averaged over systems.
+    """
     by = ["experiment", *_PLACE, "number", "point", "weight", "harm", "text"]
-    data = points.groupby(by, observed=True).agg(
+    data = point_shares.groupby(by, observed=True).agg(
         said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique")
     )
     columns = ["experiment", *_PLACE, "point", "weight", "harm", "said", "contradicted", "systems", "text"]
@@ -176,38 +179,38 @@ def tabulate_missed_points(points: pd.DataFrame) -> Table:
         "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict "
         "it, averaged over systems. The CSV beside the heat map has the shares of each "
-        f"system.{_note_withheld_words(points)}",
-        sort_most_missed_first(data.reset_index()).sort_values("experiment", kind="stable"),
+        f"system.{_format_withheld_words_note_if_any(point_shares)}",
+        sort_points_most_missed_first(data.reset_index()).sort_values("experiment", kind="stable"),
         columns,
         formats=dict.fromkeys(("said", "contradicted"), ".0%"),
     )
 
 
-def sort_most_missed_first(points: pd.DataFrame) -> pd.DataFrame:
+def sort_points_most_missed_first(point_shares: pd.DataFrame) -> pd.DataFrame:
     """Sort points by how often they are missed; of those alike, vital and contradicted ones come first."""
-    vital = points["weight"] == "vital"
+    vital = point_shares["weight"] == "vital"
     order = ["said", "_vital", "contradicted"]
-    return points.assign(_vital=vital).sort_values(order, ascending=[True, False, False], kind="stable")
+    return point_shares.assign(_vital=vital).sort_values(order, ascending=[True, False, False], kind="stable")
 
 
-def tabulate_harmful_contradictions(points: pd.DataFrame) -> Table:
-    """Tabulate the points of `compute_point_shares` that a system contradicts and it would hurt, and why."""
+def tabulate_harmful_contradictions(point_shares: pd.DataFrame) -> Table:
+    """Tabulate the points that a system contradicts and it would hurt, and the sentences that contradict them."""
     columns = [*_BY, *_PLACE, "point", "contradicted", "answers", "text", "why"]
-    rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
+    rows = point_shares[(point_shares["harm"] == "yes") & (point_shares["contradicted"] > 0)]
     return make_table(
         "points-harm",
         "Harmful contradictions",
         "Each point marked as harmful that a system contradicts, the share of the system's answers to the question "
         "that contradict the point, and why a contradiction would hurt a reader, according to the annotated "
-        f"answer.{_note_withheld_words(rows)}",
+        f"answer.{_format_withheld_words_note_if_any(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},
     )
 
 
-def _note_withheld_words(points: pd.DataFrame) -> str:
-    left_out = (points["text"] == "").any()
+def _format_withheld_words_note_if_any(point_shares: pd.DataFrame) -> str:
+    left_out = (point_shares["text"] == "").any()
     return " The words of points that may not be passed on are left out." if left_out else ""
 
 
@@ -226,15 +229,15 @@ def describe_harm_rates_in_a_sentence_if_any(frame: pd.DataFrame) -> list[str]:
     wide = bool(rows["policies_low"].notna().all())
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
-    named = [_describe_harm_rate_of_system(row, over_policies=wide, name_experiment=several) for row in ordered]
+    named = [_describe_harm_rate_of_system(row, use_policies_interval=wide, name_experiment=several) for row in ordered]
     more_note = f" and {format_count(len(named) - _NAMED, 'more system')}" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
     head = f"Harmful answers, by the points that they contradict (95 % intervals for {target})"
     return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
 
 
-def _describe_harm_rate_of_system(row: Mapping[Any, Any], *, over_policies: bool, name_experiment: bool) -> str:
-    low, high = (row["policies_low"], row["policies_high"]) if over_policies else (row["low"], row["high"])
+def _describe_harm_rate_of_system(row: Mapping[Any, Any], *, use_policies_interval: bool, name_experiment: bool) -> str:
+    low, high = (row["policies_low"], row["policies_high"]) if use_policies_interval else (row["low"], row["high"])
     where = f" in {row['experiment']}" if name_experiment else ""
     interval = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
     return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {format_count(row['answers'], 'answer')}{where}"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clip
 from genaipa.execution.launch import INTERRUPTED, LAUNCHED, Launch, Launcher, slice_environment
-from genaipa.systems.endpoint import read_variable
+from genaipa.systems.endpoint import read_environment_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,19 +59,19 @@ class RayLauncher(Launcher):
             launch.say("The cluster has no room for a slice yet; waiting for room.")
         return max(1, int(room))
 
-    def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
+    def carry_out(self, launch: Launch, slice_indexes: Sequence[int], slices_at_once: int) -> None:
         """Carry out these slices as tasks, so many submitted at a time: later ones have what the earlier ones left."""
         ray = join_or_start_ray_cluster()
         task = ray.remote(num_cpus=1, num_gpus=launch.gpus, max_retries=RETRIES, retry_exceptions=[ChildProcessError])(
-            run_slice
+            run_slice_and_capture_errors
         )
-        environment = select_slice_variables(slice_environment(launch))
-        todo, running = list(slices), dict[Any, int]()
+        environment = select_environment_for_slices(slice_environment(launch))
+        todo, running = list(slice_indexes), dict[Any, int]()
         try:
             while todo or running:
-                while todo and len(running) < at_once:
+                while todo and len(running) < slices_at_once:
                     index = todo.pop(0)
-                    command = launch.slice_command(index, at_once)[1:]
+                    command = launch.slice_command(index, slices_at_once)[1:]
                     running[task.remote(command, str(Path.cwd()), environment)] = index
                 ended, _ = ray.wait(list(running), timeout=_LOOK_EVERY)
                 launch.watch()
@@ -90,7 +90,7 @@ class RayLauncher(Launcher):
 
     def doctor_rows(self) -> Iterator[tuple[str, Any, str, str]]:
         """Report whether the cluster that RAY_ADDRESS names can be joined, and what it has."""
-        address = read_variable("RAY_ADDRESS")
+        address = read_environment_variable("RAY_ADDRESS")
         if address is None or importlib.util.find_spec("ray") is None:
             return
         try:
@@ -112,7 +112,9 @@ class RayLauncher(Launcher):
             ray.shutdown()
 
 
-def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str]) -> tuple[int, str]:
+def run_slice_and_capture_errors(
+    command: Sequence[str], folder: str, environment: Mapping[str, str]
+) -> tuple[int, str]:
     """Run a slice's process on a node; return its exit code and what it said.
 
     A ChildProcessError for one that was killed has Ray try again.
@@ -140,33 +142,35 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
         return code, errors.read().decode(errors="replace")
 
 
-def select_slice_variables(environment: Mapping[str, str]) -> dict[str, str]:
+def select_environment_for_slices(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that slices are sent."""
     starts, ends = _PASSED_ON
     return {name: value for name, value in environment.items() if name.startswith(starts) or name.endswith(ends)}
 
 
-def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, index: int, task_reference: Any) -> int:
+def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, slice_index: int, task_reference: Any) -> int:
     """Return the exit code of a task that has ended, and pass on what its slice said."""
     try:
         code, errors = ray.get(task_reference)
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
-        launch.say(f"{launch.slice_name(index)} was abandoned after {RETRIES} retries: {_last_line_of_error(error)}.")
+        launch.say(
+            f"{launch.slice_name(slice_index)} was abandoned after {RETRIES} retries: {_last_line_of_error(error)}."
+        )
         return -1
     for line in errors.splitlines():
-        launch.relay_process_line(line)
+        launch.relay_process_line_once(line)
     return int(code)
 
 
-def _cancel_tasks(ray: ModuleType, running: Mapping[Any, int]) -> None:
+def _cancel_tasks(ray: ModuleType, slice_index_by_task: Mapping[Any, int]) -> None:
     """Have these tasks stop in order, and wait for them."""
     with contextlib.suppress(ray.exceptions.RayError, RuntimeError):
-        for reference in running:
+        for reference in slice_index_by_task:
             ray.cancel(reference, force=False)
-        if running:
-            ray.wait(list(running), num_returns=len(running), timeout=_STOPPING)
+        if slice_index_by_task:
+            ray.wait(list(slice_index_by_task), num_returns=len(slice_index_by_task), timeout=_STOPPING)
 
 
 def join_or_start_ray_cluster() -> ModuleType:
@@ -196,12 +200,13 @@ def join_or_start_ray_cluster() -> ModuleType:
             ) from None
         where = f"the Ray cluster at {address}" if address else "Ray's cluster on this machine"
         raise NotReadyError(
-            f"{where} can't be joined: {clip(reason, _LONGEST).rstrip('.')}{_token_hint(address)}.", kind="cluster"
+            f"{where} can't be joined: {clip(reason, _LONGEST).rstrip('.')}{_auth_token_hint_or_empty(address)}.",
+            kind="cluster",
         ) from None
     return ray
 
 
-def _token_hint(address: str) -> str:
+def _auth_token_hint_or_empty(address: str) -> str:
     """Return how to give the token that newer clusters ask for: of the refusal itself Ray's error says nothing."""
     if not address or os.environ.get("RAY_AUTH_MODE") == "token":
         return ""

@@ -12,7 +12,7 @@ from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import SHARES, estimate_crossed_mean
 from genaipa.reports.figures import forest, style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.table import Table, make_table
 from genaipa.words import format_count
 
@@ -57,7 +57,7 @@ class RetrievalChapter(ChapterMaker):
     needs = frozenset({"passages"})
     after = "silent"
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         table = tabulate_shown_right_sections(study)
         return Chapter(
@@ -65,9 +65,9 @@ class RetrievalChapter(ChapterMaker):
             "Retrieval",
             "Whether the passages that a system retrieved show the section that supports the right answer.",
             nonempty_tables(
-                table, tabulate_hit_rate_among_first_passages(study), tabulate_passage_counts_and_shares(study)
+                table, tabulate_hit_rate_among_first_passages(study), tabulate_retrieved_passages_by_system(study)
             ),
-            scope.draw_paged_figures([partial(draw_shown_right_sections, table)]),
+            scope.make_paged_figures([partial(draw_shown_right_sections, table)]),
             []
             if table
             else ["No question with passages has an annotated answer that is based on a section of the document."],
@@ -186,10 +186,10 @@ def _compute_hit_rate_in_first_passages(rows: pd.DataFrame, passage_limit: int) 
     return {"first": passage_limit, **averages.mean_and_interval_columns(mean)}
 
 
-def tabulate_passage_counts_and_shares(study: Study) -> Table:
+def tabulate_retrieved_passages_by_system(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
     data = averages.summarize_each_group(
-        select_passage_answers_and_mark_right(study), _BY, _compute_passage_counts_and_shares
+        select_passage_answers_and_mark_right(study), _BY, _summarize_retrieved_passages
     )
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
@@ -216,7 +216,7 @@ def tabulate_passage_counts_and_shares(study: Study) -> Table:
     )
 
 
-def _compute_passage_counts_and_shares(rows: pd.DataFrame) -> dict[str, object]:
+def _summarize_retrieved_passages(rows: pd.DataFrame) -> dict[str, object]:
     about, silent = rows[rows["sections"] > 0], rows[rows["silent"] == "yes"]
     recall = about["sections_shown"] / about["sections"]
     return {
@@ -245,7 +245,7 @@ def describe_passages_not_in_document(study: Study) -> list[str]:
     ]
 
 
-def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_shown_right_sections(table: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
     data = scope.select_rows_of_shown_systems(table.data.dropna(subset=["mean"]))
     if data.empty:
@@ -271,13 +271,16 @@ def draw_shown_right_sections(table: Table, scope: Scope = ALONE) -> Figure | No
     )
 
 
-def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_shown_and_right_shares(data: pd.DataFrame, systems: Mapping[Any, str], scope: FigureScope) -> Canvas:
     named = (
         (system, of, style.shorten_experiment_name(of)) for system, of in data[_BY].itertuples(index=False, name=None)
     )
-    rows, marks = forest.ForestRows.lay_out_rows(systems, named, heads=False), scope.system_markers(list(systems))
+    rows, marks = (
+        forest.ForestRows.lay_out_rows(systems, named, with_system_headings=False),
+        scope.system_colours_and_markers(list(systems)),
+    )
     parts = "scored" in data
-    canvas, panels = rows.make_canvas((1, 1.1) if parts else (1,), foot=_FOOT)
+    canvas, panels = rows.make_canvas_with_panels((1, 1.1) if parts else (1,), foot_inches=_FOOT)
     for row in data.to_dict("records"):
         position = rows.places[row["system"], row["experiment"]]
         forest.draw_mean_with_intervals(panels[0], row, position, marks[row["system"]])

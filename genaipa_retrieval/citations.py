@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from genaipa.answers.fact import Row, RunInputs
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.reports.figures.figure import FigureScope
+    from genaipa.runs.records import MeasuredRecordHead
 
 _MEANINGS = {
     "vendor_citations": "passages that the answer cites through its vendor's own feature; empty, like the next seven "
@@ -42,7 +42,7 @@ class VendorCitations(Fact):
     columns: ClassVar = {name: Column("float64", meaning) for name, meaning in _MEANINGS.items()}
     texts = frozenset({"reply", "passages", "document", "annotation"})
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:
         """Count both kinds of citations, of an answer of a run that asked for the vendor's."""
         if not run.inputs.manifest.spec.citations or record.kind != "answer":
             return {}
@@ -52,9 +52,9 @@ class VendorCitations(Fact):
             return {}  # which is said elsewhere
 
 
-def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredHead) -> Row:
+def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredRecordHead) -> Row:
     from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
-    from genaipa.scoring.evidence.section_finder import overlap_by_half
+    from genaipa.scoring.evidence.section_finder import overlap_by_half_of_shorter
 
     document = run.inputs.document(record.document)
     annotated, part_set = run.inputs.annotated_answer_and_part_set_name(
@@ -66,10 +66,10 @@ def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredHead) -> Row
     evidence = collect_reply_evidence(
         record.reply or "",
         document,
-        parts=run.inputs.spans_of_document_parts_given(record),
+        part_spans_given=run.inputs.spans_of_document_parts_given(record),
         annotated=annotated,
-        part_set=part_set,
-        summarised=record.coordinates.get("initialization", "").startswith("summary"),
+        annotated_part_set=part_set,
+        system_had_summary=record.coordinates.get("initialization", "").startswith("summary"),
     )
     targets = (
         [span for _, span in locate_annotated_sections(annotated, document, part_set) if span] if annotated else []
@@ -80,7 +80,7 @@ def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredHead) -> Row
         "vendor_right": sum(right.overlaps_passage(span) for span in spans),
         "vendor_unplaced": len(cited) - len(spans),
         "vendor_sections": sum(
-            any(overlap_by_half(sentence, span) for sentence in sentences for span in spans)
+            any(overlap_by_half_of_shorter(sentence, span) for sentence in sentences for span in spans)
             for sentences in right.sections
         ),
         "own_citations": len(own),
@@ -96,7 +96,7 @@ class CitationsChapter(ChapterMaker):
     needs = frozenset({"vendor_citations"})
     after = "silent"
 
-    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - no figure
+    def make(self, study: Study, scope: FigureScope) -> Chapter:  # noqa: ARG002 - no figure
         """Make the chapter."""
         table = tabulate_vendor_and_own_citation_quality(study)
         return Chapter(

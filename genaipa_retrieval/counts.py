@@ -10,7 +10,7 @@ import msgspec
 
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.selection import find_slices_of_same_study
 from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import (
@@ -21,8 +21,8 @@ from genaipa.scoring.evidence.passages import (
     list_four_word_runs,
     list_normalized_words,
 )
-from genaipa.scoring.evidence.section_finder import overlap_by_half
-from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
+from genaipa.scoring.evidence.section_finder import overlap_by_half_of_shorter
+from genaipa.scoring.evidence.support import find_supporting_sentence_spans, sentence_spans
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -52,19 +52,21 @@ class RightSections:
 
     def overlaps_passage(self, passage: Span) -> bool:
         """Tell whether a passage has a sentence of these sections, or is of one."""
-        return any(overlap_by_half(sentence, passage) for sentences in self.sections for sentence in sentences)
+        return any(
+            overlap_by_half_of_shorter(sentence, passage) for sentences in self.sections for sentence in sentences
+        )
 
     def count_shown_sections(self, passages: Sequence[Span]) -> int:
         """Count the sections that these passages show."""
         return sum(self._is_section_shown(sentences, passages) for sentences in self.sections)
 
     def _is_section_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
-        covered = {sentence for sentence in sentences if _is_mostly_covered(sentence, passages)}
+        covered = {sentence for sentence in sentences if _is_at_least_half_covered(sentence, passages)}
         supporting = self._support.intersection(sentences)
         return not supporting.isdisjoint(covered) if supporting else 2 * len(covered) >= len(sentences)
 
 
-def _is_mostly_covered(sentence: Span, passages: Sequence[Span]) -> bool:
+def _is_at_least_half_covered(sentence: Span, passages: Sequence[Span]) -> bool:
     """Tell whether the passages together have at least half of a sentence."""
     start, end = sentence
     covered, reached = 0, start
@@ -96,12 +98,14 @@ class RetrievalCounts(msgspec.Struct, frozen=True, omit_defaults=True):
 def count_passages_and_right_sections(
     passages: Sequence[Passage],
     finder: PassageFinder,
-    right: RightSections,
+    right_sections: RightSections,
     other_documents: OtherDocuments,
-    document: str = "",
+    document_name: str = "",
     reply: str = "",
 ) -> RetrievalCounts:
-    """Count an answer's passages by place, and the right sections that they show; `document` is its document's name.
+    """Count an answer's passages by place, and the right sections that they show.
+
+    `document_name` is its document's name.
 
     With its `reply`, tell whether it is made of its passages.
     """
@@ -110,15 +114,22 @@ def count_passages_and_right_sections(
     shown_at, shown_spans = 0, list[tuple[int, int]]()
     for number, span in enumerate(placed, 1):
         shown_spans += [span] if span else []
-        if span and not shown_at and right.overlaps_passage(span) and right.count_shown_sections(shown_spans):
+        if (
+            span
+            and not shown_at
+            and right_sections.overlaps_passage(span)
+            and right_sections.count_shown_sections(shown_spans)
+        ):
             shown_at = number
     return RetrievalCounts(
         passages=len(passages),
-        passages_annotated=sum(right.overlaps_passage(span) for span in shown_spans),
+        passages_annotated=sum(right_sections.overlaps_passage(span) for span in shown_spans),
         passages_elsewhere=len(elsewhere),
-        passages_other=sum(other_documents.contains_most_of_passage(passage.text, document) for passage in elsewhere),
-        sections=len(right.sections),
-        sections_shown=right.count_shown_sections(shown_spans),
+        passages_other=sum(
+            other_documents.does_one_contain_most_of_passage(passage.text, document_name) for passage in elsewhere
+        ),
+        sections=len(right_sections.sections),
+        sections_shown=right_sections.count_shown_sections(shown_spans),
         shown_at=shown_at,
         quotes=int(_does_reply_repeat_passages(reply, passages)),
     )
@@ -132,7 +143,7 @@ def _does_reply_repeat_passages(reply: str, passages: Sequence[Passage]) -> bool
     return bool(words) and len(repeated) >= SAME * len(words)
 
 
-def _collect_other_documents(inputs: Sequence[Inputs]) -> OtherDocuments:
+def _collect_other_documents(inputs: Sequence[RunDocumentsAndQuestions]) -> OtherDocuments:
     """Return the first documents, by name, of a run or of a study's slices."""
     inputs_by_name = {name: run_inputs for run_inputs in inputs for name in run_inputs.manifest.documents}
     texts = {}
@@ -143,42 +154,42 @@ def _collect_other_documents(inputs: Sequence[Inputs]) -> OtherDocuments:
 
 
 @lru_cache(maxsize=2)
-def _collect_other_documents_of_slices(workspace: Workspace, paths: tuple[Path, ...]) -> OtherDocuments:
+def _collect_other_documents_of_slices(workspace: Workspace, slice_folders: tuple[Path, ...]) -> OtherDocuments:
     """Return the same of the slices in these folders: once for all of them."""
-    return _collect_other_documents([Inputs(workspace, RunFolder(path)) for path in paths])
+    return _collect_other_documents([RunDocumentsAndQuestions(workspace, RunFolder(path)) for path in slice_folders])
 
 
 class PassageCounter:
     """Counts the passages of one run's answers; `corrected` goes by the corrected annotated answers."""
 
-    def __init__(self, inputs: Inputs, *, corrected: bool = False) -> None:
+    def __init__(self, inputs: RunDocumentsAndQuestions, *, corrected: bool = False) -> None:
         self._inputs, self._corrected = inputs, corrected
         # Of a corpus only the latest documents stay: records of one are close together.
         self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_passage_finder)
         self.right_sections = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right_sections)
 
     def count_passages_if_document_readable(
-        self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+        self, document_name: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> RetrievalCounts | None:
         """Count the passages of an answer, which may have none; None if the document can't be read."""
         try:
-            finder, right = self._finder(document), self.right_sections(document, question)
+            finder, right = self._finder(document_name), self.right_sections(document_name, question)
         except GenaipaError:
             return None  # which is said elsewhere
-        return count_passages_and_right_sections(passages, finder, right, self._other_documents, document, reply)
+        return count_passages_and_right_sections(passages, finder, right, self._other_documents, document_name, reply)
 
-    def _make_passage_finder(self, document: str) -> PassageFinder:
-        return PassageFinder(self._inputs.document(document).text)
+    def _make_passage_finder(self, document_name: str) -> PassageFinder:
+        return PassageFinder(self._inputs.document(document_name).text)
 
-    def _find_right_sections(self, document: str, question: str) -> RightSections:
-        about = self._inputs.document(document)
+    def _find_right_sections(self, document_name: str, question: str) -> RightSections:
+        about = self._inputs.document(document_name)
         annotated, part_set = self._inputs.annotated_answer_and_part_set_name(
-            document, question, corrected=self._corrected
+            document_name, question, corrected=self._corrected
         )
         if annotated is None:
             return RightSections(about, ())
         targets = locate_annotated_sections(annotated, about, part_set)
-        support = find_supporting_sentences(about, annotated, part_set)
+        support = find_supporting_sentence_spans(about, annotated, part_set)
         return RightSections(about, [span for _, span in targets if span], support)
 
     @cached_property

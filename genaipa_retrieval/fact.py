@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.answers.fact import Row, RunInputs
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
     from genaipa.systems.base import Passage
     from genaipa_retrieval.counts import PassageCounter
 
@@ -39,7 +39,7 @@ class Passages(Fact):
     columns: ClassVar = {name: Column("float64", meaning) for name, meaning in _MEANINGS.items()}
     texts = frozenset({"reply", "passages", "document", "annotation"})
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:
         """Count the passages of an answer that has any; what a model cites was not retrieved."""
         passages = [passage for passage in record.passages if not passage.cited]
         return (
@@ -59,10 +59,10 @@ class Passages(Fact):
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def _count_passages(
-        self, run: RunInputs, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+        self, run: RunInputs, document_name: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
     ) -> Row:
         counts = run.compute_once(make_passage_counter).count_passages_if_document_readable(
-            document, question, passages, reply
+            document_name, question, passages, reply
         )
         return msgspec.structs.asdict(counts) if counts else {}
 

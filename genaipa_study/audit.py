@@ -32,12 +32,12 @@ from genaipa_study.copies import (
     M_ALL_ROUNDING,
     ROUNDING,
     PublishedTable,
-    counterpart_of_other_kind,
     find_table_copies,
+    same_experiment_table_of_other_kind,
     two_means_if_they_differ,
 )
-from genaipa_study.findings import Finding, answer_finding
-from genaipa_study.layout import DOCUMENTS, parse_question_id_and_number, question_origin, read_csv_rows
+from genaipa_study.findings import Finding, make_finding_about_answer
+from genaipa_study.layout import DOCUMENTS, parse_question_id_and_label_number, question_origin, read_csv_rows
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
 
@@ -67,7 +67,7 @@ def audit_answers(answers: list[PublishedAnswer], questions: QuestionSet) -> lis
         *_find_answers_of_wrong_company_runs(answers),
         *audit_repeated_answers(answers, questions),
         *(
-            answer_finding(
+            make_finding_about_answer(
                 answer, "lost-first-letter", "The text begins in the middle of a word; the rest is as published."
             )
             for answer in answers
@@ -102,13 +102,13 @@ def _find_answers_of_wrong_company_runs(answers: list[PublishedAnswer]) -> Itera
                 f"{own_count} name {DOCUMENTS[block[0].document].company}: the run is about another company."
             )
             for answer in block:
-                yield answer_finding(answer, "other-company", reason, excludes=True)
+                yield make_finding_about_answer(answer, "other-company", reason, excludes=True)
 
 
 def audit_annotations(tree: PublishedTree, document: Document, annotations: Annotations) -> Iterator[Finding]:
     """Yield annotated answers that cite the wrong part, and copies of another answer."""
     path = f"Annotated Answers/Privacy Policy Answers/annotated_answers_{document.company}.csv"
-    cells = _find_annotation_cells(tree, path)
+    cells = _map_questions_to_annotation_cells(tree, path)
     for question, answer in annotations.answers.items():
         position = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
@@ -117,14 +117,14 @@ def audit_annotations(tree: PublishedTree, document: Document, annotations: Anno
             yield Finding("annotation-wrong-part", *position, misplacement, document=document.name, question=question)
 
 
-def _find_annotation_cells(tree: PublishedTree, path: str) -> dict[str, str]:
+def _map_questions_to_annotation_cells(tree: PublishedTree, path: str) -> dict[str, str]:
     """Return question id → the cell of its annotated answer."""
     first, *rows = read_csv_rows(tree.folder / path) or [[]]
     header = [name.strip().lower().replace("_", " ") for name in first]
     letter = column_letter(header.index("annotated answer") + 1) if "annotated answer" in header else ""
     cells = {}
     for number, row in enumerate(rows, start=2):
-        label = next((parsed for cell in row if (parsed := parse_question_id_and_number(cell))), None)
+        label = next((parsed for cell in row if (parsed := parse_question_id_and_label_number(cell))), None)
         if label:
             cells[label[0]] = f"{letter}{number}"
     return cells
@@ -159,11 +159,13 @@ def audit_repeated_answers(answers: Iterable[PublishedAnswer], questions: Questi
             if len({answer.question for answer in sharing}) > 1:
                 yield from _find_answers_to_other_questions(text, sharing, questions)
             elif len(sharing) > 1:
-                yield _repeat_finding("repeated-answer", sharing, "The same text, word for word, is")
+                yield _make_finding_on_repeated_answer("repeated-answer", sharing, "The same text, word for word, is")
         for text_one, text_two, similarity in _find_nearly_equal_texts(answers_by_text):
             alike_answers = [*answers_by_text[text_one], *answers_by_text[text_two]]
             kind = "repeated-answer" if len({answer.question for answer in alike_answers}) == 1 else "near-copy"
-            yield _repeat_finding(kind, alike_answers, f"Nearly the same text ({similarity:.1%} of the words) is")
+            yield _make_finding_on_repeated_answer(
+                kind, alike_answers, f"Nearly the same text ({similarity:.1%} of the words) is"
+            )
 
 
 def _find_answers_to_other_questions(
@@ -177,24 +179,24 @@ def _find_answers_to_other_questions(
         fits[answer.question] = max(fits[answer.question], shared)
     (rightful, best_fit), (_, worst_fit) = fits.most_common()[0], fits.most_common()[-1]
     if len(fits) > _PAIR or best_fit == worst_fit:
-        yield _repeat_finding(
+        yield _make_finding_on_repeated_answer(
             "same-answer", answers_with_text, "It is unknown which question the text answers; the same text is"
         )
         return
     for answer in answers_with_text:
         if answer.question != rightful:
             reason = f"The text is the answer to {rightful}, word for word."
-            yield answer_finding(answer, "other-question", reason, excludes=True)
+            yield make_finding_about_answer(answer, "other-question", reason, excludes=True)
 
 
-def _repeat_finding(kind: str, equal_answers: list[PublishedAnswer], sentence: str) -> Finding:
+def _make_finding_on_repeated_answer(kind: str, equal_answers: list[PublishedAnswer], sentence_start: str) -> Finding:
     """Return a finding on the first of these answers that names the places of the others."""
     first, *repeats = equal_answers
     places = [
         f"{answer.cell} ({answer.question}, {answer.experiment}, {answer.wording}, run {answer.repetition})"
         for answer in repeats
     ]
-    return answer_finding(first, kind, f"{sentence} in {join_some(places, _MAX_NAMED)}.")
+    return make_finding_about_answer(first, kind, f"{sentence_start} in {join_some(places, _MAX_NAMED)}.")
 
 
 def _find_nearly_equal_texts(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
@@ -267,7 +269,7 @@ def _findings_on_copy_and_unsure_original(presumed_copy: PresumedCopy) -> Iterat
     ) and presumed_copy.part.split()[-1] == "scores"
     kind = COPIED_TABLE if whole else "duplicate-scores"
     equal = f"{presumed_copy.part} equal those of"
-    yield _score_finding(
+    yield _make_finding_about_scores(
         kind,
         presumed_copy.copy.scores_of_cells(presumed_copy.cells),
         f"{equal} {presumed_copy.original}; {presumed_copy.why}.",
@@ -278,7 +280,9 @@ def _findings_on_copy_and_unsure_original(presumed_copy: PresumedCopy) -> Iterat
             f"{equal} {presumed_copy.copy}; nothing shows which one is the copy, so a rule decides, and these "
             "scores count."
         )
-        yield _score_finding(kind, presumed_copy.original.scores_of_cells(presumed_copy.original_cells), reason)
+        yield _make_finding_about_scores(
+            kind, presumed_copy.original.scores_of_cells(presumed_copy.original_cells), reason
+        )
 
 
 def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
@@ -301,7 +305,7 @@ def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
                     else f"one score or the mean of {PARAPHRASES} scores"
                 )
                 reason = f"{value:g} can't be {noun}; the nearest possible value is {nearest:.4g}."
-                yield _score_finding("unreachable-score", [score], reason, excludes="score")
+                yield _make_finding_about_scores("unreachable-score", [score], reason, excludes="score")
 
 
 def _find_impossible_means(tables: Tables) -> Iterator[Finding]:
@@ -319,7 +323,7 @@ def _find_impossible_means(tables: Tables) -> Iterator[Finding]:
             steps = (score[metric] or 0.0) * score.averaged / step
             if abs(steps - round(steps)) * step / score.averaged > ROUNDING:
                 reason = f"{metric.title()} {score[metric]:g} can't be the mean of {score.averaged} values."
-                yield _score_finding("unreachable-score", [score], reason)
+                yield _make_finding_about_scores("unreachable-score", [score], reason)
 
 
 @cache
@@ -343,7 +347,7 @@ def _find_tables_with_contradicting_means(tables: Tables, copies: Iterable[Presu
     """Yield rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
-        metrics = counterpart_of_other_kind(tables, table)
+        metrics = same_experiment_table_of_other_kind(tables, table)
         if table.kind == "metrics" or metrics is None:
             continue
         loses = _count_complete_questions(table) < _count_complete_questions(metrics)
@@ -361,13 +365,15 @@ def _find_tables_with_contradicting_means(tables: Tables, copies: Iterable[Presu
                 f"row {rows[0].cell[1:]}, average {differ[0]:.1f}."
             )
             if (table, question) in copied:
-                yield _score_finding("tables-contradict", rows, f"{of_row} The row includes copied scores.")
+                yield _make_finding_about_scores("tables-contradict", rows, f"{of_row} The row includes copied scores.")
             if (metrics, question) in copied:
-                yield _score_finding("tables-contradict", [means], f"{of_means} The metrics are a copy.")
+                yield _make_finding_about_scores("tables-contradict", [means], f"{of_means} The metrics are a copy.")
             if not {(table, question), (metrics, question)} & copied:
                 rule = f" By rule, M_all is taken from {metrics if loses else table}."
-                yield _score_finding("tables-contradict", rows, of_row + rule, excludes="score" if loses else "")
-                yield _score_finding("tables-contradict", [means], of_means + rule)
+                yield _make_finding_about_scores(
+                    "tables-contradict", rows, of_row + rule, excludes="score" if loses else ""
+                )
+                yield _make_finding_about_scores("tables-contradict", [means], of_means + rule)
 
 
 def _count_complete_questions(table: PublishedTable) -> int:
@@ -378,15 +384,17 @@ def _count_complete_questions(table: PublishedTable) -> int:
     )
 
 
-def _score_finding(kind: str, cells: list[PublishedScore], reason: str, excludes: Literal["", "score"] = "") -> Finding:
+def _make_finding_about_scores(
+    kind: str, scores: list[PublishedScore], reason: str, excludes: Literal["", "score"] = ""
+) -> Finding:
     """Return a finding about these cells of one table."""
-    first = cells[0]
-    documents, questions = {score.document for score in cells}, {score.question for score in cells}
+    first = scores[0]
+    documents, questions = {score.document for score in scores}, {score.question for score in scores}
     return Finding(
         kind=kind,
         file=first.file,
         sheet=first.sheet,
-        cell=_format_cell_ranges(cells),
+        cell=_format_cell_ranges(scores),
         reason=reason,
         system=first.system,
         experiment=first.experiment,
@@ -455,7 +463,7 @@ def make_score_exclusions(
     reasons_by_score: list[list[Finding]] = []
     reasons_of_means: defaultdict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for score in scores:
-        reasons = [finding for finding in about_scores if _concerns_score(finding, score)]
+        reasons = [finding for finding in about_scores if _does_finding_concern_score(finding, score)]
         answer_keys = keys.get((score.system, score.experiment, score.document, score.question), [])
         if answer_keys and all(key in about_answers for key in answer_keys):
             reasons.append(about_answers[answer_keys[0]])
@@ -480,7 +488,7 @@ def make_score_exclusions(
     return excluded
 
 
-def _concerns_score(finding: Finding, score: PublishedScore) -> bool:
+def _does_finding_concern_score(finding: Finding, score: PublishedScore) -> bool:
     """Tell whether the score is in the cells of the finding."""
     if (finding.file, finding.sheet) != (score.file, score.sheet):
         return False

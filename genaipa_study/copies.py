@@ -127,20 +127,22 @@ Tables = dict[tuple[TableKind, "StudyExperiment"], PublishedTable]
 """The tables of one system."""
 
 
-def implied_m_all(means: PublishedScore) -> float:
+def implied_m_all(metric_means: PublishedScore) -> float:
     """Compute M_all of five averaged metrics: it is linear in them, so that it is the mean of M_all."""
-    overall: float = shipped_rubric().m_all({metric: means[metric] or 0.0 for metric in shipped_rubric().metrics})
+    overall: float = shipped_rubric().m_all(
+        {metric: metric_means[metric] or 0.0 for metric in shipped_rubric().metrics}
+    )
     return overall
 
 
-def counterpart_of_other_kind(tables: Tables, table: PublishedTable) -> PublishedTable | None:
+def same_experiment_table_of_other_kind(tables: Tables, table: PublishedTable) -> PublishedTable | None:
     """Return the table of the other kind about the same experiment."""
     return tables.get(("metrics" if table.kind == "m_all" else "m_all", table.experiment))
 
 
 def has_mean_in_both_kinds(tables: Tables, table: PublishedTable, question: str) -> bool:
     """Tell whether this table and its counterpart both have the question's mean over all documents."""
-    other_table = counterpart_of_other_kind(tables, table)
+    other_table = same_experiment_table_of_other_kind(tables, table)
     return (
         other_table is not None
         and (question, _MEAN) in table.values_and_means_by_cell
@@ -150,7 +152,7 @@ def has_mean_in_both_kinds(tables: Tables, table: PublishedTable, question: str)
 
 def two_means_if_they_differ(tables: Tables, table: PublishedTable, question: str) -> tuple[float, float] | None:
     """Return the mean M_all of the question in this table and in its counterpart, where they differ; else None."""
-    other_table = counterpart_of_other_kind(tables, table)
+    other_table = same_experiment_table_of_other_kind(tables, table)
     if other_table is None or not has_mean_in_both_kinds(tables, table, question):
         return None
     means = table.values_and_means_by_cell[question, _MEAN], other_table.values_and_means_by_cell[question, _MEAN]
@@ -292,7 +294,7 @@ def _find_nearly_equal_uncopied_parts(
             (table, c) in copied_cells or (other_table, d) in copied_cells for c, d in pairs
         ):
             continue
-        equal_telling, telling = _count_equal_telling_and_all_telling(table, other_table, pairs)
+        equal_telling, telling = _count_equal_and_all_informative_pairs(table, other_table, pairs)
         if equal_telling < _SHARE * telling or equal_telling < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
         # A copied half is not to take the other one with it.
@@ -300,7 +302,7 @@ def _find_nearly_equal_uncopied_parts(
         if any(
             equal_telling < _HALF * telling
             for equal_telling, telling in (
-                _count_equal_telling_and_all_telling(table, other_table, half, 0) for half in halves
+                _count_equal_and_all_informative_pairs(table, other_table, half, 0) for half in halves
             )
         ):
             continue
@@ -314,8 +316,11 @@ def _find_nearly_equal_uncopied_parts(
         yield _EqualParts(table, other_table, [c for c, _ in pairs], [d for _, d in pairs], part, equal_telling)
 
 
-def _count_equal_telling_and_all_telling(
-    table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]], min_values: int = _VALUES
+def _count_equal_and_all_informative_pairs(
+    table: PublishedTable,
+    other_table: PublishedTable,
+    pairs: list[tuple[Cell, Cell]],
+    min_distinct_values: int = _VALUES,
 ) -> tuple[int, int]:
     """Count the telling cells that are equal, and all of them; equal ones with too few values count as none."""
     tolerance, digits = _comparison_tolerance_and_digits(table, other_table, pairs)
@@ -331,9 +336,9 @@ def _count_equal_telling_and_all_telling(
         if not any(max(abs(first - value), abs(second - value)) <= tolerance for value in common_values)
     ]
     equal_values = [first for first, second in telling if abs(first - second) <= tolerance]
-    return (len(equal_values) if len({round(value, digits) for value in equal_values}) >= min_values else 0), len(
-        telling
-    )
+    return (
+        len(equal_values) if len({round(value, digits) for value in equal_values}) >= min_distinct_values else 0
+    ), len(telling)
 
 
 def _comparison_tolerance_and_digits(
@@ -345,13 +350,15 @@ def _comparison_tolerance_and_digits(
 
 
 def _choose_copy_by_votes(
-    tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _EqualParts
+    tables: Tables, ignored_votes: set[tuple[PublishedTable, str]], pair: _EqualParts
 ) -> PresumedCopy | None:
     """Choose the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
     votes, reasons = [], []
     for source in (pair.table, pair.other_table):
-        voter = counterpart_of_other_kind(tables, source)
-        voting = [q for q in pair.questions if has_mean_in_both_kinds(tables, source, q) and (voter, q) not in ignored]
+        voter = same_experiment_table_of_other_kind(tables, source)
+        voting = [
+            q for q in pair.questions if has_mean_in_both_kinds(tables, source, q) and (voter, q) not in ignored_votes
+        ]
         against = sum(two_means_if_they_differ(tables, source, question) is not None for question in voting)
         votes.append((against, against - len(voting)))
         number = f"{against} of {len(voting)} questions"

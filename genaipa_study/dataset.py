@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from genaipa_study.layout import DOCUMENTS, POLICY_SET, REGULATION_SET
 
 if TYPE_CHECKING:
-    from genaipa.datasets.base import Imported, Progress, Pulled
+    from genaipa.datasets.base import ImportedStudy, Progress, Pulled
     from genaipa.workspace import Workspace
 
 
@@ -23,11 +23,11 @@ class GenAIPABench:
     systems = ("published/chatgpt-4", "published/bard", "published/bingai")
     """In the order in which the paper names them."""
 
-    def available(self) -> bool:
+    def is_pulled(self) -> bool:
         """Tell whether documents, questions and annotated answers were pulled."""
-        from genaipa_study.pull import is_available
+        from genaipa_study.pull import is_converted_data_available
 
-        return is_available()
+        return is_converted_data_available()
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch and convert the published files, and write the recordings of the study's systems."""
@@ -40,7 +40,7 @@ class GenAIPABench:
             pulled_files, notes=(*pulled_files.notes, *write_study_recordings_and_list_problems(published_tree()))
         )
 
-    def import_study(self, workspace: Workspace) -> Imported:
+    def import_study(self, workspace: Workspace) -> ImportedStudy:
         """Write the study's answers and scores as runs, with the audit of both."""
         from genaipa_study.layout import published_tree
         from genaipa_study.study import import_study_and_write_audit

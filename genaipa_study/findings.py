@@ -40,7 +40,7 @@ class Finding(msgspec.Struct, frozen=True):
     excludes: Literal["", "answer", "score"] = ""
 
 
-def answer_finding(answer: PublishedAnswer, kind: str, reason: str, *, excludes: bool = False) -> Finding:
+def make_finding_about_answer(answer: PublishedAnswer, kind: str, reason: str, *, excludes: bool = False) -> Finding:
     """Return a finding about an answer."""
     about = {name: getattr(answer, name) for name in Finding.__struct_fields__ if hasattr(answer, name)}
     return Finding(kind=kind, reason=reason, excludes="answer" if excludes else "", **about)

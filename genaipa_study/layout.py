@@ -46,7 +46,7 @@ def published_tree() -> PublishedTree:
     return PublishedTree(COMMIT, {path: blob for blob, path in (line.split("  ", 1) for line in lines)})
 
 
-def source_url(path: str) -> str:
+def published_file_url(path: str) -> str:
     """Return the page of a published file."""
     return f"https://github.com/{PublishedTree.repository}/blob/{COMMIT}/{quote(path)}"
 
@@ -61,18 +61,18 @@ def read_csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
 
 
 def read_rows_by_question(
-    path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[str, str]
+    path: Path, header_choices_by_column: Mapping[str, tuple[str, ...]], question_by_published_id: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
     r"""Read the rows of a published CSV by genaipa's question id; skip blank rows and other columns.
 
-    `columns` maps each wanted cell, "id" among them, to the headers under which it is published; `ids` a published id
-    to genaipa's. Line ends inside a cell become "\n", white space around it goes. A DataError names file, row (the
-    header is row 1) and column.
+    `header_choices_by_column` maps each wanted cell, "id" among them, to the headers under which it is published;
+    `question_by_published_id` a published id to genaipa's. Line ends inside a cell become "\n", white space around it
+    goes. A DataError names file, row (the header is row 1) and column.
     """
     header, *rows = read_csv_rows(path, strict=True) or [[]]
     present = [cell.strip().lower() for cell in header]
     column_indices: dict[str, int] = {}
-    for column, names in columns.items():
+    for column, names in header_choices_by_column.items():
         present_columns = [present.index(name) for name in names if name in present]
         if not present_columns:
             wanted = "' or '".join(names)
@@ -88,13 +88,19 @@ def read_rows_by_question(
         cells = {column: re.sub(r"\r\n?", "\n", cell).strip() for column, cell in cells.items()}
         for column, cell in cells.items():
             if not cell:
-                raise DataError(path, "the cell is missing or empty.", f"row {number}, column '{columns[column][0]}'")
-        question = ids.get(cells["id"])
+                raise DataError(
+                    path,
+                    "the cell is missing or empty.",
+                    f"row {number}, column '{header_choices_by_column[column][0]}'",
+                )
+        question = question_by_published_id.get(cells["id"])
         if question is None or question in cells_by_question:
             problem = "is not the id of a question" if question is None else "appears twice"
-            raise DataError(path, f"'{cells['id']}' {problem}.", f"row {number}, column '{columns['id'][0]}'")
+            raise DataError(
+                path, f"'{cells['id']}' {problem}.", f"row {number}, column '{header_choices_by_column['id'][0]}'"
+            )
         cells_by_question[question] = cells
-    missing = sorted(set(ids.values()) - set(cells_by_question))
+    missing = sorted(set(question_by_published_id.values()) - set(cells_by_question))
     if missing:
         raise DataError(path, f"has no row for {', '.join(missing)}.")
     return cells_by_question
@@ -161,9 +167,9 @@ _CLOSE = 0.8
 """How alike a misspelt name has to be: "airbnd" is airbnb."""
 
 
-def find_experiment(text: str) -> StudyExperiment | None:
+def find_experiment_by_title(title: str) -> StudyExperiment | None:
     """Return the experiment that a sheet, a file or a heading is called after; None for any other text."""
-    word = text.strip().lower().removeprefix("results_")
+    word = title.strip().lower().removeprefix("results_")
     return next((name for name, begins in _BEGINS.items() if word.startswith(begins)), None)
 
 
@@ -180,10 +186,10 @@ def find_closest_document_name(text: str, names: tuple[str, ...] = POLICIES) -> 
     return close[0] if close else None
 
 
-def parse_question_id_and_number(text: str) -> tuple[str, int] | None:
+def parse_question_id_and_label_number(label: str) -> tuple[str, int] | None:
     """Return question id and number of a label: `T_f1`, `AEEₑ` → AEE_f1; `T_u2` → T_u1, 2 (its second paraphrase)."""
-    levels = any(ord(letter) in _LEVELS for letter in text)
-    match = _LABEL.fullmatch(text.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
+    levels = any(ord(letter) in _LEVELS for letter in label)
+    match = _LABEL.fullmatch(label.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
     if match is None:
         return None
     category, kind, number = match[1], "F" if levels else match[2], int(match[3])

@@ -32,9 +32,9 @@ from genaipa_study.layout import (
     REGULATION_IDS,
     REGULATION_SET,
     PublishedTree,
+    published_file_url,
     published_tree,
     read_rows_by_question,
-    source_url,
 )
 
 if TYPE_CHECKING:
@@ -49,25 +49,27 @@ _WINDOW = 40
 """Characters (white space aside) that place a segment which differs from the document."""
 
 
-def read_document_text(tree: PublishedTree, name: str) -> str:
+def read_published_document_text(tree: PublishedTree, document_name: str) -> str:
     """Return the text as published, with the line ends that genaipa uses."""
-    return read_text(tree.folder / DOCUMENTS[name].path).replace("\r\n", "\n")
+    return read_text(tree.folder / DOCUMENTS[document_name].path).replace("\r\n", "\n")
 
 
-def convert_document_and_list_notes(tree: PublishedTree, name: str) -> tuple[str, About, list[str]]:
+def convert_document_and_list_notes(tree: PublishedTree, document_name: str) -> tuple[str, About, list[str]]:
     """Return the text, its metadata, and sentences about segments that differ from it."""
-    published, text = DOCUMENTS[name], read_document_text(tree, name)
+    published, text = DOCUMENTS[document_name], read_published_document_text(tree, document_name)
     part_sets, notes = {}, []
     for part_set in PART_SETS:
-        segments = _read_segments(tree, name, part_set)
+        segments = _read_segments(tree, document_name, part_set)
         if segments:
-            part_sets[part_set], inexact = locate_segments_and_list_notes(text, segments, f"{name}, {part_set}")
+            part_sets[part_set], inexact = locate_segments_and_list_notes(
+                text, segments, f"{document_name}, {part_set}"
+            )
             notes += inexact
     about = About(
         company=published.company,
         kind=published.kind,
         title=published.title,
-        source=source_url(published.path),
+        source=published_file_url(published.path),
         date=published.date,
         license=LICENSE,
         extraction="text as published by GenAIPABench; only line ends were changed",
@@ -116,9 +118,9 @@ def _locate_segment_and_next_search_start(
     raise DataError(segment_name, "the segment is not in its document.")
 
 
-def _read_segments(tree: PublishedTree, name: str, part_set: str) -> list[str]:
+def _read_segments(tree: PublishedTree, document_name: str, part_set: str) -> list[str]:
     """Return the texts of a published segmentation in order, without their headers."""
-    folder = f"Privacy Documents/Privacy Policy Segments/{part_set}/{name}-policy-text-segments/"
+    folder = f"Privacy Documents/Privacy Policy Segments/{part_set}/{document_name}-policy-text-segments/"
     segment_texts = {}
     for path in tree.blobs:
         number = re.search(r"\d+", PurePosixPath(path).stem)
@@ -162,7 +164,7 @@ def convert_policy_questions(tree: PublishedTree) -> QuestionSet:
         title="Questions about a privacy policy, as published with GenAIPABench",
         kind="policy",
         placeholder="the company",
-        source=source_url(path),
+        source=published_file_url(path),
         license=LICENSE,
         categories={question.split("_")[0]: row["category"] for question, row in rows.items()},
         questions=questions,
@@ -181,7 +183,7 @@ def convert_regulation_questions(tree: PublishedTree) -> QuestionSet:
         title="Questions about a regulation, as published with GenAIPABench",
         kind="regulation",
         placeholder="GDPR",
-        source=source_url(_REGULATION_QUESTIONS),
+        source=published_file_url(_REGULATION_QUESTIONS),
         license=LICENSE,
         categories={"PR": "Privacy Regulations"},
         questions=tuple(
@@ -207,26 +209,26 @@ _NUMBERS = re.compile(r"(\d+(?:\.\d+)*)(?:\(\w+\))*(?:\s*[-\u2013]\s*(\d+(?:\.\d
 _NUMBERED = re.compile(r"(?m)^(?:Art\. (\d+) |(1798\.\d+)\.\s)")
 
 
-def convert_annotations(tree: PublishedTree, name: str) -> Annotations:
+def convert_annotations(tree: PublishedTree, document_name: str) -> Annotations:
     """Return the annotated answers of one of the seven documents; a DataError names file, row and column."""
-    document = DOCUMENTS[name]
+    document = DOCUMENTS[document_name]
     policy = document.kind == "policy"
     folder = "Privacy Policy Answers" if policy else "Regulation Answers"
     path = f"Annotated Answers/{folder}/annotated_answers_{document.company}.csv"
     ids, question_set = (POLICY_IDS, POLICY_SET) if policy else (REGULATION_IDS, REGULATION_SET)
-    text = read_document_text(tree, name)
+    text = read_published_document_text(tree, document_name)
     # The numbers of a regulation's articles or sections, in order.
     numbers = set() if policy else {article or section for article, section in _NUMBERED.findall(text)}
     law = tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
     rows = read_rows_by_question(tree.folder / path, _COLUMNS, ids)
     answers = {question: _make_annotated_answer(cells["answer"], law) for question, cells in rows.items()}
-    _note_copied_answers(answers, {question: cells["question"] for question, cells in rows.items()})
+    _add_notes_to_copied_answers(answers, {question: cells["question"] for question, cells in rows.items()})
     return Annotations(
-        document=name,
+        document=document_name,
         questions=question_set,
         annotators=("the GenAIPABench authors",),
         answers=answers,
-        source=source_url(path),
+        source=published_file_url(path),
         license=LICENSE,
         digest=sha256_of(text),
         part_set="GPT-4" if policy else "",
@@ -276,14 +278,14 @@ def find_cited_article_labels(text: str, article_numbers_in_order: tuple[str, ..
     return tuple(dict.fromkeys(labels))
 
 
-def _note_copied_answers(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
+def _add_notes_to_copied_answers(answers: dict[str, AnnotatedAnswer], question_texts: dict[str, str]) -> None:
     """Note copied answers: of questions with the same text, all but the best match."""
     questions_by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for question, answer in answers.items():
         if answer.silent != "yes":
             questions_by_answer[answer.answer].append(question)
     for text, sharing in questions_by_answer.items():
-        rightful = max(sharing, key=lambda question: len(_split_words(questions[question]) & _split_words(text)))
+        rightful = max(sharing, key=lambda question: len(_split_words(question_texts[question]) & _split_words(text)))
         for question in sharing:
             if question != rightful:
                 note = f"{answers[question].note} The published text is a copy of the answer to {rightful}.".strip()
@@ -305,9 +307,9 @@ OUTPUTS = (
 )
 
 
-def is_available(tree: PublishedTree | None = None) -> bool:
+def is_converted_data_available(tree: PublishedTree | None = None) -> bool:
     """Tell whether the seven documents, their annotated answers and the published questions can be used now."""
-    return _load_conversion_notes(tree or published_tree()) is not None
+    return _load_notes_if_conversion_complete(tree or published_tree()) is not None
 
 
 def pull(
@@ -320,12 +322,12 @@ def pull(
     """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
     tree = tree or published_tree()
     pulled_files = tree.fetch(origin=origin, offline=offline, progress=progress)
-    return replace(pulled_files, notes=(*_convert_files_and_list_notes(tree), *pulled_files.notes))
+    return replace(pulled_files, notes=(*_write_converted_files_and_list_notes(tree), *pulled_files.notes))
 
 
-def _load_conversion_notes(tree: PublishedTree) -> list[str] | None:
+def _load_notes_if_conversion_complete(tree: PublishedTree) -> list[str] | None:
     """Return the notes of this version's conversion of this commit; None unless all of its files are there."""
-    mark = tree.load_conversion_step("converted", _conversion_key(tree))
+    mark = tree.load_conversion_step_results("converted", _conversion_key(tree))
     return mark["notes"] if mark and all((pulled_folder() / output).is_file() for output in OUTPUTS) else None
 
 
@@ -333,12 +335,12 @@ def _conversion_key(tree: PublishedTree) -> str:
     return digest_inputs(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
-def _convert_files_and_list_notes(tree: PublishedTree) -> list[str]:
+def _write_converted_files_and_list_notes(tree: PublishedTree) -> list[str]:
     """Write documents, annotated answers and question sets, unless they are there; notes on defects of the data.
 
     A DataError names what can't be read; nothing is written then.
     """
-    earlier_notes = _load_conversion_notes(tree)
+    earlier_notes = _load_notes_if_conversion_complete(tree)
     if earlier_notes is not None:
         return earlier_notes
     outputs: dict[str, str] = {}

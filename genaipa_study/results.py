@@ -19,9 +19,9 @@ from genaipa_study.layout import (
     REGULATIONS,
     RESULTS,
     find_closest_document_name,
-    find_experiment,
+    find_experiment_by_title,
     list_available_files,
-    parse_question_id_and_number,
+    parse_question_id_and_label_number,
     question_origin,
     read_csv_rows,
     system_of_file,
@@ -92,7 +92,7 @@ def _read_score_file(tree: PublishedTree, path: str) -> Iterator[PublishedScore 
             yield table.make_finding("unplaced", "", "The table is empty.")
         elif "regulation" in name.lower():
             yield from _read_regulation_rows(replace(table, experiment="regulation"))
-        elif (experiment := find_experiment(name)) is None:
+        elif (experiment := find_experiment_by_title(name)) is None:
             yield table.make_finding("unplaced", "", "The table is not named after an experiment.")
         else:
             yield from _read_policy_rows(replace(table, experiment=experiment), experiment)
@@ -109,7 +109,7 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
             yield table.make_finding("unplaced", f"{column_letter(column + 1)}1", reason)
     questions = set()
     for line, row in table.nonblank_rows():
-        label = parse_question_id_and_number(str(row[0] or ""))
+        label = parse_question_id_and_label_number(str(row[0] or ""))
         if label is None or label[0] in questions:
             reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' appears twice."
             yield table.make_finding("unplaced", f"A{line}", reason)

@@ -18,17 +18,17 @@ from genaipa.datasets.study import PublishedAnswer
 from genaipa.errors import DataError
 from genaipa.files.spreadsheets import open_workbook
 from genaipa.questions.sets import WORDINGS, Wording
-from genaipa_study.findings import Finding, answer_finding
+from genaipa_study.findings import Finding, make_finding_about_answer
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
     POLICY_IDS,
     REPETITIONS,
     find_closest_document_name,
-    find_experiment,
+    find_experiment_by_title,
     list_available_files,
     list_wordings,
-    parse_question_id_and_number,
+    parse_question_id_and_label_number,
     question_origin,
     system_of_file,
 )
@@ -83,7 +83,7 @@ class SheetCell:
     text: str
 
     @property
-    def name(self) -> str:
+    def spreadsheet_reference(self) -> str:
         """The cell's name in a spreadsheet, such as B2."""
         return f"{column_letter(self.column)}{self.row}"
 
@@ -103,14 +103,15 @@ class AnswerSheet:
     unplaced: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> AnswerSheet:
+def read_answer_sheet(grid: Grid, id_and_wording_by_letters: Mapping[str, tuple[str, Wording]]) -> AnswerSheet:
     """Read the questions and answers of a sheet, from its cells row by row.
 
-    `texts` gives question and wording for the simplified text of every published question, where a label is missing.
+    `id_and_wording_by_letters` gives question and wording for the simplified text of every published question, where a
+    label is missing.
     """
     sheet = AnswerSheet()
     label, question = _find_label_and_question_columns(grid)
-    rows = _RowReader(sheet, texts)
+    rows = _RowReader(sheet, id_and_wording_by_letters)
     for number, row in enumerate(grid, start=1):
         rows.add_question_row_or_note_unplaced(
             number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question))
@@ -125,7 +126,7 @@ def read_answer_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> A
             if len(cell.text.split()) <= _LONGEST_NOTE:
                 sheet.notes.append(cell)
             else:
-                sheet.unplaced.append((cell.name, "there is no question next to the text"))
+                sheet.unplaced.append((cell.spreadsheet_reference, "there is no question next to the text"))
     return sheet
 
 
@@ -134,11 +135,11 @@ def reduce_question_to_letters(text: str) -> str:
     return "".join(re.findall(r"[a-z]+", text.lower()))
 
 
-def column_letter(column: int) -> str:
+def column_letter(column_number: int) -> str:
     """Return the letters of a column: 1 → A, 27 → AA."""
     letters = ""
-    while column:
-        column, letter_index = divmod(column - 1, 26)
+    while column_number:
+        column_number, letter_index = divmod(column_number - 1, 26)
         letters = chr(ord("A") + letter_index) + letters
     return letters
 
@@ -164,7 +165,7 @@ def _find_label_and_question_columns(grid: Grid) -> tuple[int, int]:
     labels: Counter[int] = Counter()
     for row in grid:
         labels.update(
-            column for column in range(1, len(row) + 1) if parse_question_id_and_number(_cell_text(row, column))
+            column for column in range(1, len(row) + 1) if parse_question_id_and_label_number(_cell_text(row, column))
         )
     label_columns = [column for column, name in names.items() if name == "labels"]
     label = max(label_columns or labels or [1], key=lambda column: labels[column])
@@ -186,7 +187,7 @@ class _RowReader:
         self._last = (0, "")
         self._blank = 0
 
-    def add_question_row_or_note_unplaced(self, number: int, label: SheetCell, question: SheetCell) -> None:
+    def add_question_row_or_note_unplaced(self, row_number: int, label: SheetCell, question: SheetCell) -> None:
         """Take a row in: the cells of its label and its question."""
         label_text, question_text = label.text.strip(), question.text.strip()
         self._blank = 0 if label_text or question_text else self._blank + 1
@@ -194,39 +195,44 @@ class _RowReader:
             self._experiment = None
         heading = next((cell for cell in (label, question) if _HEADING.fullmatch(cell.text.strip())), None)
         if heading:
-            self._experiment, self._questions_read = find_experiment(heading.text), []
+            self._experiment, self._questions_read = find_experiment_by_title(heading.text), []
             if self._experiment is None:
-                self._sheet.unplaced.append((heading.name, f"'{heading.text.strip()}' is not a known experiment"))
+                self._sheet.unplaced.append(
+                    (heading.spreadsheet_reference, f"'{heading.text.strip()}' is not a known experiment")
+                )
             return
-        parsed = self._identify_question_id_and_number(number, label_text, question_text)
+        parsed = self._identify_question_id_and_label_number(row_number, label_text, question_text)
         if parsed is None:
             return
-        self._last = (number, parsed[0])
+        self._last = (row_number, parsed[0])
         wording = self._choose_wording(*parsed, self._texts.get(reduce_question_to_letters(question_text)))
         if wording is None or self._experiment is None:
             self._experiment = None
-            self._sheet.unknown.append(number)
+            self._sheet.unknown.append(row_number)
             self._sheet.unplaced.append(
-                ((label if label_text else question).name, f"{parsed[0]} has no experiment heading above it")
+                (
+                    (label if label_text else question).spreadsheet_reference,
+                    f"{parsed[0]} has no experiment heading above it",
+                )
             )
             return
         self._questions_read.append((parsed[0], wording))
-        self._sheet.slots.append(QuestionRow(number, self._experiment, parsed[0], wording, question.text))
+        self._sheet.slots.append(QuestionRow(row_number, self._experiment, parsed[0], wording, question.text))
 
-    def _identify_question_id_and_number(
-        self, number: int, label_text: str, question_text: str
+    def _identify_question_id_and_label_number(
+        self, row_number: int, label_text: str, question_text: str
     ) -> tuple[str, int] | None:
         """Return question id and number of a row by its label, else by its text, else as the paraphrase of the last."""
         if label_text:
-            return parse_question_id_and_number(label_text)
+            return parse_question_id_and_label_number(label_text)
         question_wording = self._texts.get(reduce_question_to_letters(question_text))
         if question_wording:
             return question_wording[0], max(1, WORDINGS.index(question_wording[1]))
-        is_paraphrase = question_text and self._last[0] == number - 1 and question_origin(self._last[1]) == "user"
+        is_paraphrase = question_text and self._last[0] == row_number - 1 and question_origin(self._last[1]) == "user"
         return (self._last[1], 0) if is_paraphrase else None
 
     def _choose_wording(
-        self, question: str, number: int, question_wording: tuple[str, Wording] | None
+        self, question: str, label_number: int, id_and_wording_of_text: tuple[str, Wording] | None
     ) -> Wording | None:
         """Return the wording in which the row asks its question; None if it is out of place in this experiment."""
         if self._experiment is None:
@@ -234,16 +240,22 @@ class _RowReader:
         wordings = list_wordings(self._experiment, question_origin(question))
         earlier_wordings = [wording for earlier, wording in self._questions_read if earlier == question]
         if len(wordings) == 1:
-            number_in_label = number if question_origin(question) == "user" else 1
+            number_in_label = label_number if question_origin(question) == "user" else 1
             wording = wordings[0] if number_in_label <= 1 and not earlier_wordings else None
         else:
-            wording = wordings[number - 1] if number else next((w for w in wordings if w not in earlier_wordings), None)
+            wording = (
+                wordings[label_number - 1]
+                if label_number
+                else next((w for w in wordings if w not in earlier_wordings), None)
+            )
         if wording in earlier_wordings or (
             self._questions_read and _QUESTION_ORDER[self._questions_read[-1][0]] > _QUESTION_ORDER[question]
         ):
             return None
         # Some paraphrases are published twice, so that only an original among paraphrases (or the reverse) tells.
-        contradicts = question_wording is not None and (question_wording[1] == "original") != (wording == "original")
+        contradicts = id_and_wording_of_text is not None and (id_and_wording_of_text[1] == "original") != (
+            wording == "original"
+        )
         return None if contradicts else wording
 
 
@@ -309,14 +321,14 @@ def _drop_pairs_with_isolated_offset(pairs: list[tuple[SheetCell, int]]) -> list
     ]
 
 
-def _cheapest_alignment(cells: list[int], rows: list[int]) -> list[tuple[int, int]]:
+def _cheapest_alignment(cell_rows: list[int], question_rows: list[int]) -> list[tuple[int, int]]:
     """Return pairs (index of a cell, index of a question) of the cheapest alignment of cells with questions."""
     best_with_pair: dict[tuple[int, int], _Alignment] = {}
     best_until: dict[tuple[int, int], _Alignment] = {}
     # Distance → the best way so far that ends in it, less the cost of passing over all cells and questions before.
     best_by_distance: dict[int, _Alignment] = {}
-    for i, cell in enumerate(cells):
-        for j, row in enumerate(rows):
+    for i, cell in enumerate(cell_rows):
+        for j, row in enumerate(question_rows):
             skipping_cost, distance = (i + j) * _SKIP, cell - row
             alignments: list[_Alignment] = [(skipping_cost + (_JUMP if distance else 0.0), None)]
             if i and j:
@@ -334,7 +346,7 @@ def _cheapest_alignment(cells: list[int], rows: list[int]) -> list[tuple[int, in
                 for cost, at in (best_until.get((i - 1, j), _NO_ALIGNMENT), best_until.get((i, j - 1), _NO_ALIGNMENT))
             ]
             best_until[i, j] = min(((cost_to_here, (i, j)), *shorter), key=_alignment_cost)
-    at = best_until[len(cells) - 1, len(rows) - 1][1]
+    at = best_until[len(cell_rows) - 1, len(question_rows) - 1][1]
     pairs = []
     while at is not None:
         pairs.append(at)
@@ -379,7 +391,7 @@ def read_published_answers_and_findings(
         file_answers, file_findings = _read_answers_and_findings_of_file(tree, path, texts)
         duplicates = [answer for answer in file_answers if answer.key in answers]
         if duplicates:
-            findings.append(_duplicate_file_finding(path, file_answers, answers))
+            findings.append(_make_duplicate_file_finding(path, file_answers, answers))
             file_answers = [answer for answer in file_answers if answer.key not in answers]
             new_cells = {answer.cell + answer.sheet for answer in file_answers}
             file_findings = [
@@ -390,12 +402,12 @@ def read_published_answers_and_findings(
     return list(answers.values()), findings
 
 
-def _duplicate_file_finding(
-    path: str, file_answers: list[PublishedAnswer], answers: dict[str, PublishedAnswer]
+def _make_duplicate_file_finding(
+    path: str, file_answers: list[PublishedAnswer], earlier_answers_by_key: dict[str, PublishedAnswer]
 ) -> Finding:
     """Return the finding about a file whose answers another file has given already."""
-    duplicates = [answers[answer.key] for answer in file_answers if answer.key in answers]
-    differ = sum(answers[a.key].text != a.text for a in file_answers if a.key in answers)
+    duplicates = [earlier_answers_by_key[answer.key] for answer in file_answers if answer.key in earlier_answers_by_key]
+    differ = sum(earlier_answers_by_key[a.key].text != a.text for a in file_answers if a.key in earlier_answers_by_key)
     names = ", ".join(sorted({PurePosixPath(duplicate.file).name for duplicate in duplicates}))
     reason = f"It has the same {len(duplicates)} answers as {names}, which are used instead."
     if differ:
@@ -404,7 +416,7 @@ def _duplicate_file_finding(
 
 
 def _read_answers_and_findings_of_file(
-    tree: PublishedTree, path: str, texts: dict[str, tuple[str, Wording]]
+    tree: PublishedTree, path: str, id_and_wording_by_letters: dict[str, tuple[str, Wording]]
 ) -> tuple[list[PublishedAnswer], list[Finding]]:
     """Read the answers of one workbook, and list findings on its sheets."""
     answers: list[PublishedAnswer] = []
@@ -422,16 +434,19 @@ def _read_answers_and_findings_of_file(
             findings.append(Finding("unplaced", path, title, "", "The sheet is not named after a policy of the study."))
             continue
         sheets[document] = title
-        sheet = read_answer_sheet(grid, texts)
-        sheet_answers = list(_make_answers(path, title, document, sheet))
+        sheet = read_answer_sheet(grid, id_and_wording_by_letters)
+        sheet_answers = list(_make_answers_even_if_missing(path, title, document, sheet))
         answers += sheet_answers
         findings += [
-            answer_finding(answer, "missing-answer", "The cell is empty.")
+            make_finding_about_answer(answer, "missing-answer", "The cell is empty.")
             for answer in sheet_answers
             if answer.text is None
         ]
         oddities = [
-            *(("note-not-answer", cell.name, "It holds a note of the study, not an answer.") for cell in sheet.notes),
+            *(
+                ("note-not-answer", cell.spreadsheet_reference, "It holds a note of the study, not an answer.")
+                for cell in sheet.notes
+            ),
             *(("unplaced", cell, f"{reason[0].upper()}{reason[1:]}.") for cell, reason in sheet.unplaced),
         ]
         findings += [
@@ -446,7 +461,9 @@ def _read_answers_and_findings_of_file(
     return answers, findings
 
 
-def _make_answers(path: str, sheet_title: str, document: str, sheet: AnswerSheet) -> Iterator[PublishedAnswer]:
+def _make_answers_even_if_missing(
+    path: str, sheet_title: str, document: str, sheet: AnswerSheet
+) -> Iterator[PublishedAnswer]:
     """Yield an answer, or the lack of one, for each run of each question."""
     columns = [max((cell.column for cell in cells_by_slot.values()), default=0) for cells_by_slot in sheet.runs]
     for slot in sheet.slots:
@@ -465,5 +482,5 @@ def _make_answers(path: str, sheet_title: str, document: str, sheet: AnswerSheet
                 text=cell.text if cell else None,
                 file=path,
                 sheet=sheet_title,
-                cell=cell.name if cell else empty,
+                cell=cell.spreadsheet_reference if cell else empty,
             )

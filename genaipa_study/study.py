@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.base import Imported, find_pulled_workspace
+from genaipa.datasets.base import ImportedStudy, make_pulled_data_workspace
 from genaipa.datasets.snapshot import digest_inputs
-from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings_and_list_systems, write_study
+from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings_and_list_systems, write_study_runs
 from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
@@ -77,7 +77,7 @@ class PublishedStudy:
 
 def read_published_study(tree: PublishedTree) -> PublishedStudy:
     """Read the published study; a UsageError with the command that fetches it if it is not here."""
-    pulled_data = find_pulled_workspace()
+    pulled_data = make_pulled_data_workspace()
     if POLICY_SET not in pulled_data.nearest_files("questions") or not any(
         map(tree.is_published_file_cached, tree.optional_files)
     ):
@@ -96,10 +96,10 @@ def read_published_study(tree: PublishedTree) -> PublishedStudy:
     return PublishedStudy(answers, scores, findings, documents, *excluded)
 
 
-def import_study_and_write_audit(tree: PublishedTree, workspace: Workspace) -> Imported:
+def import_study_and_write_audit(tree: PublishedTree, workspace: Workspace) -> ImportedStudy:
     """Write the study's runs and its audit into the workspace."""
     study = read_published_study(tree)
-    imported = write_study(workspace, _make_study_runs(study, f"{tree.repository}, commit {tree.commit}"))
+    imported = write_study_runs(workspace, _make_study_runs(study, f"{tree.repository}, commit {tree.commit}"))
     path = workspace.home / "published" / f"{tree.dataset}-{AUDIT}"
     audit = format_audit_csv(study.findings)
     if not file_has_content(path, audit):
@@ -115,21 +115,21 @@ def import_study_and_write_audit(tree: PublishedTree, workspace: Workspace) -> I
     return imported
 
 
-def _describe_audit(findings: list[Finding], kinds: list[tuple[str, int]], path: Path) -> Iterator[str]:
+def _describe_audit(findings: list[Finding], finding_counts: list[tuple[str, int]], audit_path: Path) -> Iterator[str]:
     """Describe what the audit found, kind by kind, the most frequent first."""
     if not findings:
         yield "The audit found nothing wrong in the published data."
         return
     excluding = Counter(finding.kind for finding in findings if finding.excludes)
     yield f"The audit found {len(findings)} problems in the published data:"
-    for kind, count in kinds:
+    for kind, count in finding_counts:
         part = "" if excluding[kind] == count else f"{excluding[kind]} of them "
         exclusion = f"  {part}excluded from analyses unless an option includes them" if excluding[kind] else ""
         yield f"  {count:4}  {kind:22}{exclusion}".rstrip()
-    yield f"The file lists each problem with its cell and reason: {path}"
+    yield f"The file lists each problem with its cell and reason: {audit_path}"
 
 
-def _make_study_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
+def _make_study_runs(study: PublishedStudy, provenance: str) -> Iterator[StudyRun]:
     """Yield for each system one run for each experiment and origin, and one for scores about regulations."""
     for system in sorted({record.system for record in study.answers} | {record.system for record in study.scores}):
         for experiment, origin in (*product(STUDY_EXPERIMENTS, REPETITIONS), ("regulation", "")):
@@ -151,7 +151,7 @@ def _make_study_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
                 answers=answers,
                 scores=scores,
                 part_set=_PART_SETS.get(system, _SHARED_PARTS),
-                source=source,
+                source=provenance,
                 wordings=list_wordings(experiment, origin),
                 repetitions=REPETITIONS.get(origin, 1),
             )
@@ -179,14 +179,14 @@ def write_study_recordings_and_list_problems(tree: PublishedTree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
     sheets = list_available_files(tree, ANSWERS, ".xlsx")
     key = digest_inputs(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
-    mark = tree.load_conversion_step("recorded", key)
+    mark = tree.load_conversion_step_results("recorded", key)
     if not sheets or (mark and all(map(is_recording_pulled, mark["systems"]))):
         return []
     if importlib.util.find_spec("openpyxl") is None:
         problem = "the study's answers are spreadsheets and were not converted"
         return [f"{problem}: pip install 'genaipa[reports]', then run the same command again."]
-    questions = load_question_set(POLICY_SET, find_pulled_workspace())
-    documents = {name: load_document(name, find_pulled_workspace()) for name in POLICIES}
+    questions = load_question_set(POLICY_SET, make_pulled_data_workspace())
+    documents = {name: load_document(name, make_pulled_data_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
     systems = write_recordings_and_list_systems(
         read_published_answers_and_findings(tree, questions)[0], questions, documents, source

@@ -28,7 +28,7 @@ from genaipa_suites import probes
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders import encoder as encoders
-from genaipa_suites.material import Item, Material, draw_examples, normalized_item_text
+from genaipa_suites.material import Item, Material, draw_prompt_examples, normalized_item_text
 from genaipa_suites.plan import SAMPLE, suite_class_paths
 
 if TYPE_CHECKING:
@@ -122,16 +122,16 @@ class DrawnItems(NamedTuple):
     omission_note: str
 
 
-def draw_items(suite: Suite) -> DrawnItems:
+def draw_items_and_examples(suite: Suite) -> DrawnItems:
     """Draw the items of the plan's split, sampled by its limit and changed by its probe, and their examples."""
     plan, seed = suite.plan, suite.spec.seed
     loaded, changed_files = _load_split_and_unpublished_files(suite)
     items = suite.draw_sample(loaded.items, plan.limit or len(loaded.items))
     probed = suite.make_probed_material(Material(tuple(items), _select_documents(loaded, items)))
-    left_out = probes.describe_omissions(plan.probe, len(probed.items), len(items))
+    left_out = probes.probe_omission_note_or_empty(plan.probe, len(probed.items), len(items))
     if not plan.shots:
         return DrawnItems(msgspec.structs.replace(probed, own=changed_files), left_out)
-    shots = draw_examples(suite.training.items, plan.shots, seed, set(map(normalized_item_text, loaded.items)))
+    shots = draw_prompt_examples(suite.training.items, plan.shots, seed, set(map(normalized_item_text, loaded.items)))
     if len(shots) < plan.shots:
         if plan.split == SAMPLE:
             raise UsageError(
@@ -205,12 +205,18 @@ def list_notes_on_run_data(suite: Suite) -> tuple[str, ...]:
         verb = "is" if len(learning) == 1 else "are"
         on = f"on the split {suite.training_split}"
         sentences.append(f"{title}: {', '.join(learning)} {verb} trained first {on}, which may take a minute")
-    return (*sentences, *encoders.fine_tuning_notes(suite), *_note_on_systems_that_only_quote(suite))
+    return (
+        *sentences,
+        *encoders.check_options_and_list_training_notes(suite),
+        *_note_on_systems_that_only_quote(suite),
+    )
 
 
 def _note_on_systems_that_only_quote(suite: Suite) -> list[str]:
     """Return a sentence on systems none of whose replies can be read; an empty list without any."""
-    quoting = [name for name in suite.spec.systems if _provider_name(suite, name) == ExtractiveSystem.provider.name]
+    quoting = [
+        name for name in suite.spec.systems if _provider_name_or_empty(suite, name) == ExtractiveSystem.provider.name
+    ]
     if not quoting or suite.reads_prose or suite.plan.probe == probes.CONTINUATION:
         return []
     kinds = {baseline.kind: PREFIX + baseline.name for baseline in reversed(suite.baselines)}
@@ -219,7 +225,7 @@ def _note_on_systems_that_only_quote(suite: Suite) -> list[str]:
     return [f"{suite.title}: {', '.join(quoting)} can only quote text, {reason}; ask {instead} instead"]
 
 
-def _provider_name(suite: Suite, system: str) -> str:
+def _provider_name_or_empty(suite: Suite, system: str) -> str:
     try:
         return resolve_system(system, suite.workspace).provider
     except UsageError:  # told where the systems are started
@@ -232,13 +238,13 @@ def _provider_name(suite: Suite, system: str) -> str:
 def generate_suite_dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
     """Yield a dialogue for each repetition of an item and its follow-ups, with the items that share a text in a row."""
     answer, encoder = suite.baseline_reply_function(target.name), encoders.find_encoder(suite, target.name)
-    shots = [] if answer or encoder else _example_messages(suite)
+    shots = [] if answer or encoder else _example_messages_with_replies(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
         for item in _opening_items_sorted_by_document(suite):
             coordinates = suite.coordinates(item, repetition)
             if encoder:
                 # An encoder is trained once the first reply of a repetition is asked for.
-                compute_reply = partial(encoder.reply, item, repetition)
+                compute_reply = partial(encoder.load_or_train_reply, item, repetition)
                 yield _make_dialogue_of_one_step(
                     Call(coordinates, [Message("user", f"Item {item.id}", "answer")], compute=compute_reply)
                 )
@@ -247,10 +253,10 @@ def generate_suite_dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]
                 message = Message("user", f"Item {item.id}", "answer", carries=answer(item))
                 yield _make_dialogue_of_one_step(Call(coordinates, [message]))
             else:
-                yield _make_prompt_dialogue(suite, item, repetition, target.name, shots)
+                yield _dialogue_of_prompt_and_follow_ups(suite, item, repetition, target.name, shots)
 
 
-def dialogues_grouped_by_text_and_factor(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
+def sampled_dialogues_and_scale_to_run(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
     """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
     if not _has_items_about_shared_texts(suite) and not suite.plan.shots:
         return None
@@ -273,7 +279,7 @@ def _has_items_about_shared_texts(suite: Suite) -> bool:
     return any(item.document for item in suite.material.items)
 
 
-def _make_prompt_dialogue(
+def _dialogue_of_prompt_and_follow_ups(
     suite: Suite, item: Item, repetition: int, system: str, example_messages: Sequence[Message]
 ) -> Dialogue:
     continued = suite.plan.probe == probes.CONTINUATION
@@ -320,13 +326,15 @@ def _item_messages(suite: Suite, item: Item) -> list[Message]:
     """Return the messages that ask about an item, as the plan's probe does."""
     if suite.plan.probe == probes.CONTINUATION:
         words = len(str(item.gold).split())
-        return [Message("user", suite.render(PROBE, text=item.shown["text"], policy=item.cluster, words=words))]
+        return [
+            Message("user", suite.render_template(PROBE, text=item.shown["text"], policy=item.cluster, words=words))
+        ]
     if suite.plan.probe == probes.NO_CONTEXT:
-        item = probes.replace_text_by_sentence(item, suite.render(PROBE, policy=item.cluster))
+        item = probes.replace_text_by_sentence(item, suite.render_template(PROBE, policy=item.cluster))
     return suite.messages(item)
 
 
-def _example_messages(suite: Suite) -> list[Message]:
+def _example_messages_with_replies(suite: Suite) -> list[Message]:
     """Return the examples, each with its reply."""
     turns: list[Message] = []
     for item in suite.material.examples:

@@ -87,9 +87,9 @@ def word_and_character_tfidf_vectorizer() -> Any:
     return make_union(word_tfidf_vectorizer(min_texts=2), characters)
 
 
-def learn_label_sets(
+def train_label_set_predictor(
     texts: Sequence[str],
-    gold: Sequence[Collection[str]],
+    gold_label_sets: Sequence[Collection[str]],
     make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer,
     *,
     balanced: bool = False,
@@ -105,10 +105,10 @@ def learn_label_sets(
 
     vectorizer = make_vectorizer()
     matrix = vectorizer.fit_transform(texts)
-    labels = sorted({label for text_labels in gold for label in text_labels})
+    labels = sorted({label for text_labels in gold_label_sets for label in text_labels})
     weights, biases = np.zeros((matrix.shape[1], len(labels))), np.ones(len(labels))
     for column, label in enumerate(labels):
-        has = np.array([label in text_labels for text_labels in gold])
+        has = np.array([label in text_labels for text_labels in gold_label_sets])
         if not has.all():
             machine = LinearSVC(C=1, class_weight="balanced" if balanced else None, random_state=0).fit(matrix, has)
             weights[:, column], biases[column] = machine.coef_[0], machine.intercept_[0]
@@ -120,19 +120,19 @@ def learn_label_sets(
     return predict_labels
 
 
-def learn_single_label(
+def train_single_label_predictor(
     texts: Sequence[str],
-    gold: Sequence[Collection[str]],
+    gold_label_sets: Sequence[Collection[str]],
     make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
-    """Learn the one label that a text has, as `learn_label_sets` learns several."""
+    """Learn the one label that a text has, as `train_label_set_predictor` learns several."""
     require_sklearn()
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
-    labels = [label for (label,) in gold]
+    labels = [label for (label,) in gold_label_sets]
     if len(set(labels)) == 1:
         return lambda _text: labels[:1]
     machine = LinearSVC(C=1, class_weight="balanced" if balanced else None, random_state=0)
@@ -146,13 +146,13 @@ _AROUND = 3
 _RUNS = re.compile(r"(.)\1+")
 
 
-def learn_tagger(
-    sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]
+def train_tagger(
+    sentences: Sequence[Sequence[str]], gold_tags: Sequence[Sequence[str]]
 ) -> Callable[[Sequence[str]], list[str]]:
     """Learn tags from the tokens around each and the tag before it; return a function from a sentence to its tags."""
     import numpy as np
 
-    known_tags = sorted({tag for sentence_tags in tags for tag in sentence_tags} | {"O"})
+    known_tags = sorted({tag for sentence_tags in gold_tags for tag in sentence_tags} | {"O"})
     number = {tag: position for position, tag in enumerate(known_tags)}
     ids: dict[str, int] = {}
     material = [
@@ -163,7 +163,7 @@ def learn_tagger(
             ],
             [number[tag] for tag in sentence_tags],
         )
-        for tokens, sentence_tags in zip(sentences, tags, strict=True)
+        for tokens, sentence_tags in zip(sentences, gold_tags, strict=True)
     ]
     # One row of weights for each feature, and after them one for each tag that may come before (the last: none).
     start = len(ids) + len(known_tags)

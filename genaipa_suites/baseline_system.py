@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from genaipa.systems.provider import Meanings, Provider
+from genaipa.systems.provider import Provider, SystemMeanings
 from genaipa_suites.baseline import PREFIX, CarriedReplySystem
-from genaipa_suites.catalog import baseline_names, load_suite_classes
+from genaipa_suites.catalog import baseline_system_names, load_suite_classes
 
 if TYPE_CHECKING:
     from genaipa.systems.base import Words
 
 
-def _make_baseline_meanings() -> Meanings:
+def _make_baseline_meanings() -> SystemMeanings:
     trained = "learn from the suite's train split, most of them with scikit-learn (pip install 'genaipa[baselines]')"
-    return Meanings(
+    return SystemMeanings(
         {
             name: [(PREFIX + baseline.name, baseline.kind, baseline.about) for baseline in suite.baselines]
             for name, suite in load_suite_classes().items()
@@ -34,7 +34,7 @@ class BaselineSystem(CarriedReplySystem):
         name="baseline",
         form="baseline/NAME",
         about="baselines of the suites (run --suite); some need scikit-learn",
-        builtin=baseline_names,
+        builtin=baseline_system_names,
         meanings=_make_baseline_meanings,
         only="only the items of a suite; ask it with: genaipa run --suite NAME -s baseline/NAME",
         free=True,

@@ -10,7 +10,7 @@ from genaipa.systems.plugins import load_user_class
 from genaipa.tasks.catalog import make_task_of_class
 from genaipa.tasks.request import parse_question_range
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_class_paths
+from genaipa_suites.plan import SUITES, WORDINGS, SuiteOptions, suite_class_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +36,11 @@ def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
     return make_task_of_class(target, spec, workspace)
 
 
-def _resolve_suite_class_path(name: str) -> str:
+def _resolve_suite_class_path(name_or_class_path: str) -> str:
     """Return the module:Class of a suite by its name, or as it is given."""
-    target = suite_class_paths().get(name, name)
+    target = suite_class_paths().get(name_or_class_path, name_or_class_path)
     if ":" not in target:
-        raise UnknownNameError("suite", name, suite_class_paths())
+        raise UnknownNameError("suite", name_or_class_path, suite_class_paths())
     return target
 
 
@@ -48,7 +48,7 @@ def _load_suite_class(name: str) -> Any:
     return load_object(SUITES[name]) if name in SUITES else load_user_class(_resolve_suite_class_path(name))
 
 
-def make_suite_plan(request: RunRequest) -> SuitePlan:
+def parse_suite_options(request: RunRequest) -> SuiteOptions:
     """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
     options = request.plan
     wording, limit = options.get("wording") or ("1",), options.get("limit")
@@ -59,7 +59,7 @@ def make_suite_plan(request: RunRequest) -> SuitePlan:
         raise OptionError("limit", f" '{limit}': for a suite, give the number of items to draw, such as 10.")
     split = options.get("split") or suite_splits(request.task)[0]
     shots, probe = options.get("shots") or 0, options.get("probe") or ""
-    return SuitePlan(split, last or None, shots, int(wording[0]), probe)
+    return SuiteOptions(split, last or None, shots, int(wording[0]), probe)
 
 
 def load_suite_classes() -> dict[str, type[Suite]]:
@@ -109,7 +109,7 @@ def titles_and_suites_of_joining_tasks() -> dict[str, tuple[str, tuple[str, ...]
     return {name: (task.title, task.joins) for name, task in classes.items() if hasattr(task, "joins")}
 
 
-def baseline_names() -> tuple[str, ...]:
+def baseline_system_names() -> tuple[str, ...]:
     """Return the full names of all baselines, each once."""
     return tuple(
         dict.fromkeys(PREFIX + baseline.name for suite in load_suite_classes().values() for baseline in suite.baselines)

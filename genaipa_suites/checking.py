@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, GenaipaError, name_suggestion
 from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors
 from genaipa.questions.sets import load_question_set
-from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, convert_to_findings
+from genaipa.validation import NO_WORKSPACE, FileProblem, KindFilesCheck, convert_to_findings
 from genaipa_suites.asking import PROBES, list_template_syntax_errors, suite_templates, workspace_templates
 from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, unknown_category_errors
 from genaipa_suites.encoders.encoder import SETTINGS, TrainingSettings
-from genaipa_suites.plan import SAMPLE, SuitePlan, make_suite_spec
+from genaipa_suites.plan import SAMPLE, SuiteOptions, make_suite_run_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +30,11 @@ def _list_suite_files(workspace: Workspace) -> list[Path]:
     return [path for path in files if not any(part.startswith(".") for part in path.relative_to(home).parts)]
 
 
-def check_suite_files(workspace: Workspace) -> Checked:
+def check_suite_files(workspace: Workspace) -> KindFilesCheck:
     """Read every file there as its suite would, with the published splits in which it takes a file's place."""
     home, files = workspace.home / FOLDER, _list_suite_files(workspace)
     if workspace.layers[0][0] != "workspace":
-        return Checked(FOLDER, [], [FileProblem(str(path), "", NO_WORKSPACE, "warning") for path in files], {})
+        return KindFilesCheck(FOLDER, [], [FileProblem(str(path), "", NO_WORKSPACE, "warning") for path in files], {})
     # The shipped one may not fit a question set of the user's own, who can't mend it.
     findings = [*_check_crosswalk(workspace)] if workspace.home / CROSSWALK in files else []
     read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
@@ -59,7 +59,7 @@ def check_suite_files(workspace: Workspace) -> Checked:
     folder_names = [*load_suite_classes(), Path(SETTINGS).parent.name]
     findings += [_unread_file_warning(path, home, folder_names) for path in files if path not in read]
     findings += _check_suite_prompts(workspace)
-    return Checked(FOLDER, files, findings, {name: sizes for name, sizes in splits.items() if sizes})
+    return KindFilesCheck(FOLDER, files, findings, {name: sizes for name, sizes in splits.items() if sizes})
 
 
 class _SuiteFiles:
@@ -78,7 +78,7 @@ class _SuiteFiles:
 
     def count_items_and_note_findings(self, split: str) -> int:
         """Count the items of a split that has files here; 0 for a name that is no split, or a faulty file."""
-        suite = self._suite(make_suite_spec(self._name, SuitePlan(split)), self._workspace)
+        suite = self._suite(make_suite_run_spec(self._name, SuiteOptions(split)), self._workspace)
         items, error = 0, None
         try:
             items = len(suite.load(split).items)
@@ -111,16 +111,17 @@ def _possible_splits_of_file(path: Path) -> set[str]:
     return names - {""}
 
 
-def _replaced_published_file_warning(suite: Suite, path: str) -> FileProblem:
+def _replaced_published_file_warning(suite: Suite, published_path: str) -> FileProblem:
     problem = (
-        f"replaces the published {path} with a different file: runs on it use your own items, and no published rows "
+        f"replaces the published {published_path} with a different file: runs on it use your own items, and "
+        "no published rows "
         "can be compared with them. To use both files, rename yours."
     )
-    return FileProblem(str(suite.files.own_files[path]), "", problem, "warning")
+    return FileProblem(str(suite.files.own_files[published_path]), "", problem, "warning")
 
 
-def _unread_file_warning(path: Path, home: Path, folder_names: Iterable[str]) -> FileProblem:
-    inside = path.relative_to(home).parts
+def _unread_file_warning(path: Path, suites_folder: Path, folder_names: Iterable[str]) -> FileProblem:
+    inside = path.relative_to(suites_folder).parts
     if len(inside) > 1 and inside[0] in folder_names:
         problem = f"is not read: {inside[0]} has no file of that name, or the other files of its split are missing."
         return FileProblem(str(path), "", problem, "warning")

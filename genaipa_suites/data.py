@@ -93,38 +93,42 @@ class DataFiles:
     changed: list[str] = field(default_factory=list)
     """Those of `own_files`, in the order of reading, whose hash is not that of the published file."""
 
-    def find(self, path: str) -> Path | None:
+    def find(self, repository_path: str) -> Path | None:
         """Return the path of a file, or None if it is not here."""
-        return self._find_own_or_shipped_file(path) or self._find_pulled_file(path)
+        return self._find_own_or_shipped_file(repository_path) or self._find_pulled_file(repository_path)
 
-    def read_and_digest(self, path: str) -> bytes:
+    def read_and_digest(self, repository_path: str) -> bytes:
         """Read a file; a UsageError with the remedy where it is not here, a DataError for a Git-LFS pointer."""
-        own_path = self._find_own_or_shipped_file(path)
-        file = own_path or self._find_pulled_file(path)
+        own_path = self._find_own_or_shipped_file(repository_path)
+        file = own_path or self._find_pulled_file(repository_path)
         if file is None:
-            raise UsageError(self._describe_missing(path))
+            raise UsageError(self._missing_file_message_with_remedy(repository_path))
         content = file.read_bytes()
         if content.startswith(_POINTER):
             raise DataError(file, "is a Git-LFS pointer, not the file itself; run 'git lfs pull' where you cloned it.")
-        self.digests[path] = hashlib.sha256(content).hexdigest()
+        self.digests[repository_path] = hashlib.sha256(content).hexdigest()
         if own_path:
-            self.own_files[path] = own_path
-            pinned = next((source.blobs[path] for source in self.sources if source.blobs.get(path)), "")
-            if path not in self.changed and (not pinned or hash_like_pinned_hash(pinned, content) != pinned):
-                self.changed.append(path)
+            self.own_files[repository_path] = own_path
+            pinned = next(
+                (source.blobs[repository_path] for source in self.sources if source.blobs.get(repository_path)), ""
+            )
+            if repository_path not in self.changed and (not pinned or hash_like_pinned_hash(pinned, content) != pinned):
+                self.changed.append(repository_path)
         return content
 
-    def text(self, path: str) -> str:
+    def text(self, repository_path: str) -> str:
         """Return the content of a UTF-8 file, unpacked if it is an `.xz`; a DataError for any other encoding."""
-        content = self.read_and_digest(path)
+        content = self.read_and_digest(repository_path)
         try:
-            return (lzma.decompress(content) if path.endswith(".xz") else content).decode("utf-8-sig")
+            return (lzma.decompress(content) if repository_path.endswith(".xz") else content).decode("utf-8-sig")
         except lzma.LZMAError:
-            raise self.fault(path, "can't be unpacked") from None
+            raise self.make_error_with_remedy(repository_path, "can't be unpacked") from None
         except UnicodeDecodeError:
-            raise self.fault(path, "is not UTF-8") from None
+            raise self.make_error_with_remedy(repository_path, "is not UTF-8") from None
 
-    def rows(self, path: str, columns: Sequence[str], *, has_header: bool = True) -> Iterator[tuple[str, list[str]]]:
+    def read_numbered_csv_rows(
+        self, repository_path: str, columns: Sequence[str], *, has_header: bool = True
+    ) -> Iterator[tuple[str, list[str]]]:
         """Yield each row of a CSV file as its place and its fields in these columns.
 
         Without `has_header` there is no row of names, and a row has as many fields as there are columns. Raise a
@@ -134,39 +138,48 @@ class DataFiles:
         limit = csv.field_size_limit(sys.maxsize)
         entry = "row 0"
         try:
-            rows = filter(None, csv.reader(io.StringIO(self.text(path), newline="")))
+            rows = filter(None, csv.reader(io.StringIO(self.text(repository_path), newline="")))
             names = next(rows, []) if has_header else list(columns)
             if missing := [column for column in columns if column not in names]:
-                raise self.fault(path, f"has no column '{missing[0]}'", "row 1")
+                raise self.make_error_with_remedy(repository_path, f"has no column '{missing[0]}'", "row 1")
             for number, row in enumerate(rows, start=1):
                 entry = f"row {number}"
                 if len(row) != len(names):
                     expected = f"{len(names)} fields" if has_header else " and ".join(columns)
-                    raise self.fault(path, f"has {len(row)} fields instead of {expected}", entry)
+                    raise self.make_error_with_remedy(
+                        repository_path, f"has {len(row)} fields instead of {expected}", entry
+                    )
                 yield entry, [row[names.index(column)] for column in columns]
         except csv.Error as error:
-            raise self.fault(path, f"is not a CSV file ({error})", f"after {entry}") from None
+            raise self.make_error_with_remedy(
+                repository_path, f"is not a CSV file ({error})", f"after {entry}"
+            ) from None
         finally:
             csv.field_size_limit(limit)
         if entry == "row 0":
-            raise self.fault(path, "has no rows")
+            raise self.make_error_with_remedy(repository_path, "has no rows")
 
-    def fault(self, path: str, problem: str, entry: str = "") -> DataError:
+    def make_error_with_remedy(self, repository_path: str, problem: str, entry: str = "") -> DataError:
         """Return the error of a faulty file: pulled files have one remedy, for the user's own see the problem."""
-        source = next((source.name for source in self.sources if path in source.blobs), self.suite)
-        remedy = "correct it" if path in self.own_files else f"pull it again with: genaipa get {source}"
-        return DataError(self.find(path) or path, f"{problem}; {remedy}", entry)
+        source = next((source.name for source in self.sources if repository_path in source.blobs), self.suite)
+        remedy = "correct it" if repository_path in self.own_files else f"pull it again with: genaipa get {source}"
+        return DataError(self.find(repository_path) or repository_path, f"{problem}; {remedy}", entry)
 
-    def check_published_counts(self, path: str, counts: Mapping[str, int], published: Mapping[str, int]) -> None:
+    def check_published_counts(
+        self, repository_path: str, counts: Mapping[str, int], published_counts: Mapping[str, int]
+    ) -> None:
         """Raise a DataError if a published file that was pulled has other counts of things than the published ones."""
-        if path not in self.own_files and counts != published:
+        if repository_path not in self.own_files and counts != published_counts:
             summaries = [
-                ", ".join(f"{numbers[noun]:,} {noun}" for noun in published) for numbers in (counts, published)
+                ", ".join(f"{numbers[noun]:,} {noun}" for noun in published_counts)
+                for numbers in (counts, published_counts)
             ]
-            raise self.fault(path, f"has {summaries[0]}, but the published file has {summaries[1]}")
+            raise self.make_error_with_remedy(
+                repository_path, f"has {summaries[0]}, but the published file has {summaries[1]}"
+            )
 
-    def _find_own_or_shipped_file(self, path: str) -> Path | None:
-        parts = PurePosixPath(path).parts
+    def _find_own_or_shipped_file(self, repository_path: str) -> Path | None:
+        parts = PurePosixPath(repository_path).parts
         for folder in workspace_and_shipped_data_folders(self.workspace):
             for begin in range(len(parts)):
                 file = folder.joinpath(self.suite, *parts[begin:])
@@ -174,24 +187,26 @@ class DataFiles:
                     return file
         return None
 
-    def _find_pulled_file(self, path: str) -> Path | None:
-        candidates = (source.pulled_folder / path for source in self.sources if path in source.blobs)
+    def _find_pulled_file(self, repository_path: str) -> Path | None:
+        candidates = (
+            source.pulled_folder / repository_path for source in self.sources if repository_path in source.blobs
+        )
         return next((candidate for candidate in candidates if candidate.is_file()), None)
 
-    def _describe_missing(self, path: str) -> str:
-        source = next((candidate for candidate in self.sources if path in candidate.blobs), None)
+    def _missing_file_message_with_remedy(self, repository_path: str) -> str:
+        source = next((candidate for candidate in self.sources if repository_path in candidate.blobs), None)
         if source is None:
             folder = self.workspace.home / FOLDER / self.suite
             return (
-                f"there is no '{PurePosixPath(path).name}' in {folder}; name a split that exists, or put "
+                f"there is no '{PurePosixPath(repository_path).name}' in {folder}; name a split that exists, or put "
                 f"the file there."
             )
         pull = f"genaipa get {source.name}"
         # What is said of one file alone is no remedy for another.
-        elsewhere = any(name in source.remedy for name in source.blobs) and path not in source.remedy
+        elsewhere = any(name in source.remedy for name in source.blobs) and repository_path not in source.remedy
         remedy = "" if elsewhere else source.remedy
         return (
-            f"'{path}' of {source.title} has not been fetched; run '{pull}', or '{pull} --from FOLDER'. "
+            f"'{repository_path}' of {source.title} has not been fetched; run '{pull}', or '{pull} --from FOLDER'. "
             f"{remedy}".strip()
         )
 
@@ -252,7 +267,7 @@ QUESTIONS = "policy"
 """The question set to whose categories it leads."""
 
 
-class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CrosswalkCategory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The categories of questions that ask about one category of practices, and the other names that suites have."""
 
     genaipabench: tuple[str, ...]
@@ -264,7 +279,7 @@ class Crosswalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     title: str
     about: str
-    categories: dict[str, Category]
+    categories: dict[str, CrosswalkCategory]
 
     @property
     def question_categories_by_practice(self) -> dict[str, tuple[str, ...]]:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from genaipa.datasets.base import Pulled
 from genaipa.datasets.snapshot import Snapshot
-from genaipa.errors import DataError, GenaipaError, UsageError, shell_command
+from genaipa.errors import DataError, GenaipaError, UsageError, format_shell_command
 from genaipa.workspace import cache_folder
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.catalog import data_sources_of_suites, load_suite_classes, titles_and_suites_of_joining_tasks
 from genaipa_suites.data import FOLDER
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.datasets.base import Dataset, Imported, Progress
+    from genaipa.datasets.base import Dataset, ImportedStudy, Progress
     from genaipa.workspace import Workspace
     from genaipa_suites.data import SuiteSource
     from genaipa_suites.suite import Suite
@@ -50,7 +50,7 @@ class SuiteData:
         """Its pulled files, by their paths in the repository."""
         return [path for path in self.source.blobs if (self.source.pulled_folder / path).is_file()]
 
-    def available(self) -> bool:
+    def is_pulled(self) -> bool:
         """Tell whether any of its files was pulled."""
         return bool(self.pulled_files)
 
@@ -63,11 +63,11 @@ class SuiteData:
             return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
-    def import_study(self, workspace: Workspace) -> Imported:  # noqa: ARG002 - of the protocol
+    def import_study(self, workspace: Workspace) -> ImportedStudy:  # noqa: ARG002 - of the protocol
         """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
         raise UsageError(
             f"{self.title} has no runs to import: a run's report shows its published figures beside your systems. "
-            f"See: {shell_command('genaipa', 'get', self.name)}"
+            f"See: {format_shell_command('genaipa', 'get', self.name)}"
         )
 
     def next_step(self, workspace: Workspace) -> str:
@@ -77,7 +77,7 @@ class SuiteData:
             return _format_baseline_run_command(name, suite, "SPLIT")
         reasons = []
         for split in suite.splits:
-            spec = make_suite_spec(name, SuitePlan(split))
+            spec = make_suite_run_spec(name, SuiteOptions(split))
             try:
                 suite(spec, workspace).load(split)
             except GenaipaError as error:
@@ -124,7 +124,7 @@ class JoinedData(SuiteData):
 
     def next_step(self, workspace: Workspace) -> str:  # noqa: ARG002 - asked are those suites whose data are here
         """Return the command that asks them all."""
-        return shell_command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
+        return format_shell_command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
 
 
 def make_datasets_of_suites() -> dict[str, Dataset]:
@@ -166,12 +166,12 @@ def _find_suite_name_and_class_of_source(source: SuiteSource) -> tuple[str, type
     return next(iter(reading.items()), (source.name, None))
 
 
-def _format_baseline_run_command(name: str, suite: type[Suite] | None, split: str) -> str:
+def _format_baseline_run_command(suite_name: str, suite: type[Suite] | None, split: str) -> str:
     """Return the command that asks a baseline of a suite, preferring one that reads the text."""
     baselines = suite.baselines if suite else ()
     baseline = next((candidate for candidate in baselines if candidate.kind == "rule"), next(iter(baselines), None))
     system = PREFIX + baseline.name if baseline else "SYSTEM"
-    return shell_command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
+    return format_shell_command("genaipa", "run", "--suite", suite_name, "--split", split, "--system", system)
 
 
 def _summarize_files(paths: list[str]) -> str:

@@ -58,7 +58,7 @@ class MeasureTotals:
         return sum(values) / len(values) if values else math.nan
 
     @property
-    def count_replies_by_fault(self) -> dict[str, int]:
+    def counts_of_faulty_and_missing_replies(self) -> dict[str, int]:
         """Fault → how many replies have it; every kind of fault is there, and `missing`."""
         planned = len(self.suite.items) * self.suite.spec.repetitions
         return {**dict.fromkeys(FAULTS, 0), **self._faults, MISSING: max(0, planned - self.answers)}
@@ -74,7 +74,7 @@ def closing_lines_and_measure_values(workspace: Workspace, folder: RunFolder) ->
             for measure, value in pairs
             if not math.isnan(value)
         ]
-        counts = {**result.count_replies_by_fault, "read in prose": result.in_prose}
+        counts = {**result.counts_of_faulty_and_missing_replies, "read in prose": result.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
         of = "" if result.suite.name == folder.manifest().spec.task else f" of {result.suite.name}"
         answers = f"{format_count(result.answers, 'answer')}{of}"
@@ -87,7 +87,7 @@ def closing_lines_and_measure_values(workspace: Workspace, folder: RunFolder) ->
             "system": result.system,
             "suite": result.suite.name,
             "figures": percentages,
-            "faults": result.count_replies_by_fault,
+            "faults": result.counts_of_faulty_and_missing_replies,
         }
         rows.append({**row, "in_prose": result.in_prose})
     return RunClosing(lines, {"suites": rows} if rows else {})
@@ -108,9 +108,9 @@ def collect_measure_totals(workspace: Workspace, folder: RunFolder) -> list[Meas
                 if parts[name].is_joint:
                     joint[record.system, name].append(record)
                     continue
-                (outcome,) = parts[name].outcomes([record])
+                (outcome,) = parts[name].make_outcomes_of_records([record])
                 results[record.system, name].add_outcome(outcome)
     for key, records in joint.items():
-        for outcome in parts[key[1]].outcomes(records):
+        for outcome in parts[key[1]].make_outcomes_of_records(records):
             results[key].add_outcome(outcome)
     return [result for result in results.values() if result.answers]

@@ -17,8 +17,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, learn_label_sets, learn_single_label, word_tfidf_vectorizer
-from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
+from genaipa_suites.baseline import (
+    Baseline,
+    train_label_set_predictor,
+    train_single_label_predictor,
+    word_tfidf_vectorizer,
+)
+from genaipa_suites.encoders.kinds import EncoderExample, EncoderHead, EncoderModel
 from genaipa_suites.material import ParsedReply
 from genaipa_suites.measure import Measure, f1, macro_f1, make_f1_precision_recall_measures, mean_recall, micro_f1
 from genaipa_suites.spans import count_right_predicted_and_gold
@@ -31,36 +36,36 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Item, Material, Outcome
 
 
-def constant_baseline(label: Any) -> Callable[[Any], Callable[[Item], str]]:
+def make_constant_label_baseline(label: Any) -> Callable[[Any], Callable[[Item], str]]:
     """Make a baseline that gives every item this label."""
     return lambda suite: lambda _item: str(suite.format_labels_reply([label]))
 
 
-def majority_baseline(suite: Any) -> Callable[[Item], str]:
+def make_majority_label_replier(suite: Any) -> Callable[[Item], str]:
     """Make the baseline that gives every item the most frequent label of the train split."""
     counts = Counter(label for item in suite.training.items for label in suite.gold_labels(item))
-    return constant_baseline(counts.most_common(1)[0][0])(suite)
+    return make_constant_label_baseline(counts.most_common(1)[0][0])(suite)
 
 
 def make_trained_baseline(
-    name: str, about: str, make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer, *, balanced: bool = False
+    name: str, description: str, make_vectorizer: Callable[[], Any] = word_tfidf_vectorizer, *, balanced: bool = False
 ) -> Baseline:
     """Make a baseline that learns the train split by linear support vector machines on features of the text."""
 
-    def learn_baseline_replies(suite: Any) -> Callable[[Item], str]:
+    def train_label_replier(suite: Any) -> Callable[[Item], str]:
         values = {label: value for value, label in suite.labels.items()}
         texts = [item.shown["text"] for item in suite.training.items]
         gold = [[suite.labels[value] for value in suite.gold_labels(item)] for item in suite.training.items]
-        labels_of = (learn_label_sets if suite.many else learn_single_label)(
+        labels_of = (train_label_set_predictor if suite.many else train_single_label_predictor)(
             texts, gold, make_vectorizer, balanced=balanced
         )
         return lambda item: str(suite.format_labels_reply([values[label] for label in labels_of(item.shown["text"])]))
 
-    return Baseline(name, "trained", about, learn_baseline_replies)
+    return Baseline(name, "trained", description, train_label_replier)
 
 
 MAJORITY = Baseline(
-    "majority", "floor", "the most frequent label of the train split, for every item", majority_baseline
+    "majority", "floor", "the most frequent label of the train split, for every item", make_majority_label_replier
 )
 # Of one item alone the first is the F1 of its labels, and whether its label is right.
 SET_MEASURES = ("micro_f1", "macro_f1", "f1_samples", "exact")
@@ -127,7 +132,8 @@ class LabelSuite(Suite):
             names = [measure.name for measure in cls.measures]
             figure = "macro_f1" if "macro_f1" in names else names[0]
             cls.head = EncoderHead(
-                (EncoderModel("multi-label" if many else "sequence", figure, cls._make_examples),), cls._encoder_reply
+                (EncoderModel("multi-label" if many else "sequence", figure, cls._make_encoder_examples),),
+                cls._format_encoder_reply,
             )
 
     # What a suite may do in another way.
@@ -185,12 +191,12 @@ class LabelSuite(Suite):
         return [float(count) for counts in counts_by_label for count in counts]
 
     @classmethod
-    def _item_f1_and_count(cls, outcome: Outcome) -> tuple[float, float]:
+    def _item_f1_and_one(cls, outcome: Outcome) -> tuple[float, float]:
         """Return (F1 of an item's labels, 1)."""
         return f1(count_right_predicted_and_gold(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
 
     @classmethod
-    def _count_exactly_right(cls, outcome: Outcome) -> tuple[float, float]:
+    def _exactly_right_and_one(cls, outcome: Outcome) -> tuple[float, float]:
         prediction = outcome.parsed.prediction
         return float(prediction is not None and cls.prediction_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
 
@@ -211,15 +217,15 @@ class LabelSuite(Suite):
                 "f1_samples",
                 "F1 by item",
                 f"F1 of the predicted labels, computed for each of the {item_noun} and averaged.",
-                cls._item_f1_and_count,
+                cls._item_f1_and_one,
             ),
             Measure(
                 "exact",
                 "exact",
                 f"Share of {item_noun} with exactly the right labels.",
-                cls._count_exactly_right,
+                cls._exactly_right_and_one,
             ),
-            Measure("accuracy", "accuracy", f"Share of {item_noun} with the right label.", cls._count_exactly_right),
+            Measure("accuracy", "accuracy", f"Share of {item_noun} with the right label.", cls._exactly_right_and_one),
             Measure(
                 "balanced_accuracy",
                 "balanced accuracy",
@@ -230,13 +236,13 @@ class LabelSuite(Suite):
         )
 
     @classmethod
-    def _make_examples(cls, item: Item, _material: Material) -> list[Example]:
+    def _make_encoder_examples(cls, item: Item, _material: Material) -> list[EncoderExample]:
         names = [cls.labels[value] for value in cls.gold_labels(item)]
         texts = [item.shown[name] for name in ("question", "text") if name in item.shown]
-        return [Example(texts[0], "".join(texts[1:]), names if cls.many else names[0])]
+        return [EncoderExample(texts[0], "".join(texts[1:]), names if cls.many else names[0])]
 
     @classmethod
-    def _encoder_reply(cls, _item: Item, predictions: Predicted) -> str:
+    def _format_encoder_reply(cls, _item: Item, predictions: Predicted) -> str:
         (prediction,) = predictions[""]
         values = {name: value for value, name in cls.labels.items()}
         return cls.format_labels_reply([values[name] for name in (prediction if cls.many else [prediction])])

@@ -87,25 +87,27 @@ class Outcome:
     reply_form: str = ""
 
 
-def sample_by_stratum(items: Sequence[Item], size: int, seed: int) -> list[Item]:
-    """Draw as many items as `size`, from each stratum its share (by largest remainders), in their original order."""
-    if size >= len(items):
+def sample_by_stratum(items: Sequence[Item], sample_size: int, seed: int) -> list[Item]:
+    """Draw so many items, from each stratum its share (by largest remainders), in their original order."""
+    if sample_size >= len(items):
         return list(items)
     strata: defaultdict[str, list[int]] = defaultdict(list)
     for index, item in enumerate(items):
         strata[item.stratum].append(index)
-    exact = {name: size * len(indices) / len(items) for name, indices in strata.items()}
+    exact = {name: sample_size * len(indices) / len(items) for name, indices in strata.items()}
     share = {name: int(exact[name]) for name in strata}
     draw = random.Random(f"{seed}|limit")  # noqa: S311 - a sample, not a secret
     # Shuffled, so that equal remainders are not always those of the strata that come first.
     names = draw.sample(list(strata), len(strata))
-    for name in sorted(names, key=lambda name: share[name] - exact[name])[: size - sum(share.values())]:
+    for name in sorted(names, key=lambda name: share[name] - exact[name])[: sample_size - sum(share.values())]:
         share[name] += 1
     chosen = {index for name, indices in strata.items() for index in draw.sample(indices, share[name])}
     return [item for index, item in enumerate(items) if index in chosen]
 
 
-def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden_texts: Collection[str]) -> list[Item]:
+def draw_prompt_examples(
+    candidates: Sequence[Item], max_examples: int, seed: int, forbidden_texts: Collection[str]
+) -> list[Item]:
     """Draw examples for a prompt, as many of each stratum as can be, none whose text is `forbidden_texts`."""
     allowed = [item for item in candidates if normalized_item_text(item) not in forbidden_texts]
     draw = random.Random(f"{seed}|shots")  # noqa: S311 - a sample, not a secret
@@ -116,10 +118,10 @@ def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden_
     strata_by_size = sorted(strata.values(), key=len, reverse=True)
     chosen = [
         example
-        for round_number in range(number)
+        for round_number in range(max_examples)
         for items in strata_by_size
         for example in items[round_number : round_number + 1]
-    ][:number]
+    ][:max_examples]
     draw.shuffle(chosen)
     return chosen
 
@@ -129,14 +131,17 @@ def normalized_item_text(item: Item) -> str:
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())
 
 
-def split_rows_into_training_and_validation(size: int, share: float) -> tuple[list[int], list[int]]:
-    """Split the places of `size` rows as PrivacyGLUE does into (training, validation), `share` of them for validation.
+def split_rows_into_training_and_validation(row_count: int, validation_share: float) -> tuple[list[int], list[int]]:
+    """Split the places of rows as PrivacyGLUE does into (training, validation), a share of them for validation.
 
     A permutation by numpy's `default_rng(42)`; its first ceil(share * size) places are set aside, the next
     floor((1 - share) * size) kept, both in the permutation's order.
     """
     import numpy as np
 
-    order = np.random.default_rng(42).permutation(size).tolist()
-    validation_size, train_size = math.ceil(size * share), math.floor(size * (1 - share))
+    order = np.random.default_rng(42).permutation(row_count).tolist()
+    validation_size, train_size = (
+        math.ceil(row_count * validation_share),
+        math.floor(row_count * (1 - validation_share)),
+    )
     return order[validation_size : validation_size + train_size], order[:validation_size]

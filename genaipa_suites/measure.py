@@ -16,60 +16,86 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
 
 
-def ratio(counts: Sequence[float]) -> float:
+def ratio(numerator_and_denominator: Sequence[float]) -> float:
     """Divide the first count by the second; NaN over nothing."""
-    return counts[0] / counts[1] if counts[1] else math.nan
+    return numerator_and_denominator[0] / numerator_and_denominator[1] if numerator_and_denominator[1] else math.nan
 
 
-def f1(counts: Sequence[float]) -> float:
+def f1(hit_predicted_gold_counts: Sequence[float]) -> float:
     """Return F1 of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
-    total = counts[1] + counts[2]
-    return 2 * counts[0] / total if total else 0.0
+    total = hit_predicted_gold_counts[1] + hit_predicted_gold_counts[2]
+    return 2 * hit_predicted_gold_counts[0] / total if total else 0.0
 
 
-def precision(counts: Sequence[float]) -> float:
+def precision(hit_predicted_gold_counts: Sequence[float]) -> float:
     """Return the share of what is predicted that is right, from the counts of `f1`; 0 where nothing is predicted."""
-    return counts[0] / counts[1] if counts[1] else 0.0
+    return hit_predicted_gold_counts[0] / hit_predicted_gold_counts[1] if hit_predicted_gold_counts[1] else 0.0
 
 
-def recall(counts: Sequence[float]) -> float:
+def recall(hit_predicted_gold_counts: Sequence[float]) -> float:
     """Return the share of what is gold that is predicted, from the counts of `f1`; NaN where nothing is gold."""
-    return ratio((counts[0], counts[2]))
+    return ratio((hit_predicted_gold_counts[0], hit_predicted_gold_counts[2]))
 
 
-def make_f1_precision_recall_measures(counts: Callable[[Outcome], Sequence[float]], noun: str) -> tuple[Measure, ...]:
+def make_f1_precision_recall_measures(
+    count_hits_predicted_and_gold: Callable[[Outcome], Sequence[float]], noun: str
+) -> tuple[Measure, ...]:
     """Return F1, precision and recall of one part, such as a label, from its (true positives, predicted, gold)."""
     return (
-        Measure("f1", "F1", f"F1 of the {noun} of one part over all items.", counts, f1),
-        Measure("precision", "precision", f"Share of the {noun} given that are right.", counts, precision),
-        Measure("recall", "recall", f"Share of the right {noun} that are given.", counts, recall),
+        Measure("f1", "F1", f"F1 of the {noun} of one part over all items.", count_hits_predicted_and_gold, f1),
+        Measure(
+            "precision",
+            "precision",
+            f"Share of the {noun} given that are right.",
+            count_hits_predicted_and_gold,
+            precision,
+        ),
+        Measure(
+            "recall", "recall", f"Share of the right {noun} that are given.", count_hits_predicted_and_gold, recall
+        ),
     )
 
 
-def macro_f1(counts: Sequence[float]) -> float:
+def macro_f1(hit_predicted_gold_by_label: Sequence[float]) -> float:
     """Return the mean F1 of every label that is gold, from (true positives, predicted, gold) of label after label.
 
     A label that no item has, as a rare one in a sample, is in no mean: gold itself would get 0 for it.
     """
-    label_scores = [f1(counts[index : index + 3]) for index in range(0, len(counts), 3) if counts[index + 2]]
+    label_scores = [
+        f1(hit_predicted_gold_by_label[index : index + 3])
+        for index in range(0, len(hit_predicted_gold_by_label), 3)
+        if hit_predicted_gold_by_label[index + 2]
+    ]
     return sum(label_scores) / len(label_scores) if label_scores else math.nan
 
 
-def micro_f1(counts: Sequence[float]) -> float:
+def micro_f1(hit_predicted_gold_by_label: Sequence[float]) -> float:
     """Return F1 over all labels together, from the counts of `macro_f1`."""
-    return f1([sum(counts[index::3]) for index in range(3)])
+    return f1([sum(hit_predicted_gold_by_label[index::3]) for index in range(3)])
 
 
-def mean_recall(counts: Sequence[float]) -> float:
+def mean_recall(hit_predicted_gold_by_label: Sequence[float]) -> float:
     """Return the mean recall of every label that is gold, from the counts of `macro_f1`: balanced accuracy."""
-    label_recalls = [counts[index] / counts[index + 2] for index in range(0, len(counts), 3) if counts[index + 2]]
+    label_recalls = [
+        hit_predicted_gold_by_label[index] / hit_predicted_gold_by_label[index + 2]
+        for index in range(0, len(hit_predicted_gold_by_label), 3)
+        if hit_predicted_gold_by_label[index + 2]
+    ]
     return sum(label_recalls) / len(label_recalls) if label_recalls else math.nan
 
 
-def f1_of_means(counts: Sequence[float]) -> float:
+def f1_of_means(precision_recall_and_item_sums: Sequence[float]) -> float:
     """Return the harmonic mean of mean precision and mean recall, from (sum of precisions, sum of recalls, items)."""
-    total = counts[0] + counts[1]
-    return 2 * counts[0] * counts[1] / total / counts[2] if total and counts[2] else 0.0
+    total = precision_recall_and_item_sums[0] + precision_recall_and_item_sums[1]
+    return (
+        2
+        * precision_recall_and_item_sums[0]
+        * precision_recall_and_item_sums[1]
+        / total
+        / precision_recall_and_item_sums[2]
+        if total and precision_recall_and_item_sums[2]
+        else 0.0
+    )
 
 
 @dataclass(frozen=True)

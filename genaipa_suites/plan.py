@@ -15,7 +15,7 @@ SUITES: dict[str, str] = {
     "policyqa": "genaipa_suites.policyqa:PolicyQA",
     "opp115": "genaipa_suites.opp115:Opp115",
     "privacyqa": "genaipa_suites.privacyqa:PrivacyQA",
-    "privacyqa-pairs": "genaipa_suites.privacyqa_pairs:Pairs",
+    "privacyqa-pairs": "genaipa_suites.privacyqa_pairs:PrivacyQAPairs",
     "piextract": "genaipa_suites.piextract:PiExtract",
     "policyie": "genaipa_suites.policyie:PolicyIE",
     "policy-detection": "genaipa_suites.policy_detection:PolicyDetection",
@@ -39,7 +39,7 @@ WORDINGS = (1, 2, 3)
 KIND = "suite"
 
 
-class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SuiteOptions(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A suite's plan: its split, and the number of items of a sample (None for all).
 
     `shots` is the number of examples in each prompt, `wording` which of the task's own wordings is used, `probe` the
@@ -69,13 +69,13 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
         phrases += [f"wording {self.wording}"] if self.wording > 1 else []
         return ", ".join([*phrases, *([f"probe {self.probe}"] if self.probe else [])])
 
-    def run_table_facts(self, task: str) -> dict[str, str]:
+    def run_table_facts(self, task_name: str) -> dict[str, str]:
         """Return facts for a table of runs, by column."""
         items = f"{self.limit:,}" if self.limit else "all"
-        columns = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
+        columns = {"suite": f"{task_name}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
         return {**columns, "wordings": str(self.wording)}
 
 
-def make_suite_spec(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
+def make_suite_run_spec(suite_name: str, plan: SuiteOptions, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
     """Return the spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
-    return RunSpec(systems, KIND, name, plan, **others)
+    return RunSpec(systems, KIND, suite_name, plan, **others)

@@ -42,14 +42,16 @@ def make_probed_material(probe: str, material: Material) -> Material:
                 "the probe no-context works only for questions about a text; without the text, nothing is left to ask."
             )
         return material
-    changed = _make_continuation_items(material) if probe == CONTINUATION else _swap_companies(material)
+    changed = (
+        _make_continuation_material(material) if probe == CONTINUATION else _swap_companies_and_drop_unchanged(material)
+    )
     if not changed.items:
         missing = f"no text has {MIN_WORDS} words or more" if probe == CONTINUATION else "no text names a known company"
         raise UsageError(f"the probe {probe} has nothing to ask: {missing}.")
     return changed
 
 
-def describe_omissions(probe: str, asked_count: int, item_count: int) -> str:
+def probe_omission_note_or_empty(probe: str, asked_count: int, item_count: int) -> str:
     """Describe the items that a probe can't ask about; empty where it leaves none out."""
     reasons = {
         COMPANY_SWAP: "the others don't name their company",
@@ -71,7 +73,7 @@ def replace_text_by_sentence(item: Item, sentence: str) -> Item:
 # Continuation.
 
 
-def _make_continuation_items(material: Material) -> Material:
+def _make_continuation_material(material: Material) -> Material:
     """Make an item of each text, which shows its first half and has its second half as gold."""
     texts: dict[str, Item] = {}
     for item in material.items:
@@ -110,7 +112,7 @@ CONTINUED = Measure(
 # Another company.
 
 
-def _swap_companies(material: Material) -> Material:
+def _swap_companies_and_drop_unchanged(material: Material) -> Material:
     """Return the items in which a company is named, with another name for it, in the gold answer too."""
     items = []
     documents = {}
@@ -119,7 +121,7 @@ def _swap_companies(material: Material) -> Material:
         shown_fields, gold = _map_strings(item.shown, rename), _map_strings(item.gold, rename)
         document = material.documents.get(item.document)
         changed_document = _map_strings(document, rename)
-        if (shown_fields, changed_document) == (item.shown, document) or not _keeps_gold_strings(
+        if (shown_fields, changed_document) == (item.shown, document) or not _keeps_gold_strings_in_text(
             item, shown_fields, gold
         ):
             continue
@@ -129,10 +131,10 @@ def _swap_companies(material: Material) -> Material:
     return Material(tuple(items), documents)
 
 
-def _keeps_gold_strings(item: Item, shown_fields: dict[str, Any], gold: Any) -> bool:
+def _keeps_gold_strings_in_text(item: Item, changed_fields: dict[str, Any], changed_gold: Any) -> bool:
     """Tell whether gold strings that the text had are in it still: part of a name has lost its place."""
-    old_text, new_text = str(item.shown.get("text", "")), str(shown_fields.get("text", ""))
-    pairs = zip(_list_strings(item.gold), _list_strings(gold), strict=True)
+    old_text, new_text = str(item.shown.get("text", "")), str(changed_fields.get("text", ""))
+    pairs = zip(_list_strings(item.gold), _list_strings(changed_gold), strict=True)
     return all(new_gold in new_text for old_gold, new_gold in pairs if old_gold in old_text)
 
 

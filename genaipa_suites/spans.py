@@ -82,24 +82,28 @@ def locate_texts_in_tokens(
 
 
 def _find_text_at_token_borders(
-    whole: str, text: str, begins: Mapping[int, int], ends: Mapping[int, int]
+    joined_tokens: str, text: str, first_token_by_offset: Mapping[int, int], end_token_by_offset: Mapping[int, int]
 ) -> list[tuple[int, int]]:
     matches: list[tuple[int, int]] = []
-    at = whole.find(text) if text else -1
+    at = joined_tokens.find(text) if text else -1
     while at >= 0:
-        if at in begins and at + len(text) in ends:
-            matches.append((begins[at], ends[at + len(text)]))
-        at = whole.find(text, at + 1)
+        if at in first_token_by_offset and at + len(text) in end_token_by_offset:
+            matches.append((first_token_by_offset[at], end_token_by_offset[at + len(text)]))
+        at = joined_tokens.find(text, at + 1)
     return matches
 
 
-def bio_tags_of_disjoint_spans(spans: Iterable[Span], length: int) -> list[str]:
-    """Return BIO tags of spans, no two sharing a token, for a sentence of `length` tokens; a ValueError otherwise."""
-    tags = ["O"] * length
+def bio_tags_of_disjoint_spans(spans: Iterable[Span], token_count: int) -> list[str]:
+    """Return BIO tags of spans, no two sharing a token, for a sentence of `token_count` tokens.
+
+    A ValueError otherwise.
+    """
+    tags = ["O"] * token_count
     for start, end, label in spans:
-        if not 0 <= start < end <= length or tags[start:end] != ["O"] * (end - start):
+        if not 0 <= start < end <= token_count or tags[start:end] != ["O"] * (end - start):
             raise ValueError(
-                f"the span {start} to {end} is empty, exceeds the {length} tokens or shares a token with another span"
+                f"the span {start} to {end} is empty, exceeds the {token_count} tokens or shares a token with "
+                "another span"
             )
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return tags

@@ -22,8 +22,8 @@ from genaipa.files.text import DAMAGE, sha256_of
 from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
 from genaipa.systems.provider import find_provider
-from genaipa.tasks.base import Task, TaskReading
-from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw, find_last_json_that_fits
+from genaipa.tasks.base import PredictionAndScore, Task
+from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw, find_last_fitting_json_or_empty
 from genaipa_suites import asking, probes
 from genaipa_suites.asking import load_suite_templates_by_part
 from genaipa_suites.baseline import PREFIX, Baseline
@@ -41,7 +41,7 @@ from genaipa_suites.material import (
     sample_by_stratum,
 )
 from genaipa_suites.measure import Measure
-from genaipa_suites.plan import SAMPLE, SuitePlan
+from genaipa_suites.plan import SAMPLE, SuiteOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,9 +143,9 @@ class Suite(Task):
         return self.name.replace(":", ".")
 
     @cached_property
-    def plan(self) -> SuitePlan:
+    def plan(self) -> SuiteOptions:
         """The plan of the run."""
-        assert isinstance(self.spec.plan, SuitePlan), "it is a suite's run"
+        assert isinstance(self.spec.plan, SuiteOptions), "it is a suite's run"
         return self.spec.plan
 
     @cached_property
@@ -167,9 +167,9 @@ class Suite(Task):
     def gold_reply(self, item: Item) -> str:
         """Return the reply that would be right in every way; it answers the examples in a prompt."""
 
-    def draw_sample(self, items: Sequence[Item], size: int) -> list[Item]:
-        """Draw about `size` items, and return them in their original order."""
-        return sample_by_stratum(items, size, self.spec.seed)
+    def draw_sample(self, items: Sequence[Item], sample_size: int) -> list[Item]:
+        """Draw about `sample_size` items, and return them in their original order."""
+        return sample_by_stratum(items, sample_size, self.spec.seed)
 
     def make_probed_material(self, material: Material) -> Material:
         """Return the items as the plan's probe asks about them; a UsageError for a probe that can tell nothing here."""
@@ -181,17 +181,17 @@ class Suite(Task):
 
     def messages(self, item: Item) -> list[Message]:
         """Return the messages that ask about an item."""
-        return [Message("user", self.render("", **self.readable_item_fields(item)))]
+        return [Message("user", self.render_template("", **self.readable_item_fields(item)))]
 
     def follow_up(self, item: Item, reply: str) -> Message:
         """Return the message that asks `item` after the `reply` to the item before it (`Item.after`)."""
         raise NotImplementedError
 
-    def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
+    def human_scores_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
         """Return a sentence on `human_scores` for the note beside their row: whose references, and on which items."""
         return "one reference against the others"
 
-    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
+    def human_scores_by_measure(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
         """Return measure → score (0 to 1) that people reach on these outcomes' items, from several references."""
         return {}
 
@@ -203,7 +203,7 @@ class Suite(Task):
         """Return the prediction of a reply without a fault as people read it, in the form of `readable_gold`."""
         return outcome.parsed.prediction
 
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+    def count_errors_by_kind(self, outcome: Outcome) -> Mapping[str, int]:
         """Count an outcome's errors by type (one of `error_kinds`); types without any are absent."""
         reason = self.summarize_fault_or_error(outcome)
         return {reason: 1} if reason in self.error_kinds else {}
@@ -235,7 +235,7 @@ class Suite(Task):
         if self.folder is not None:
             path = self.folder.path / self._path_in_run_folder(MATERIAL)
             return msgspec.json.decode(path.read_bytes(), type=Material)
-        draw = asking.draw_items(self)
+        draw = asking.draw_items_and_examples(self)
         self.omission_note = draw.omission_note
         return draw.material
 
@@ -264,9 +264,9 @@ class Suite(Task):
         document = {"document": self.material.documents[item.document]} if item.document else {}
         return {**item.shown, **document}
 
-    def render(self, part: str, **variables: Any) -> str:
-        """Render this suite's template in the plan's wording; `part` names a further template."""
-        return str(self.templates[part].render(**variables)).strip()
+    def render_template(self, template_part: str, **variables: Any) -> str:
+        """Render this suite's template in the plan's wording; `template_part` names a further template."""
+        return str(self.templates[template_part].render(**variables)).strip()
 
     @cached_property
     def templates(self) -> Mapping[str, Template]:
@@ -297,8 +297,8 @@ class Suite(Task):
             **encoders.training_settings_for_run_folder(self),
         }
 
-    def _path_in_run_folder(self, name: str) -> str:
-        return f"suites/{self.name_in_files}/{name}"
+    def _path_in_run_folder(self, file_name: str) -> str:
+        return f"suites/{self.name_in_files}/{file_name}"
 
     def count_planned_answers(self) -> int:
         """Return the number of items, over all repetitions."""
@@ -311,9 +311,11 @@ class Suite(Task):
         """Yield a dialogue for each item and repetition, with the items that share a text in a row."""
         return asking.generate_suite_dialogues(self, target)
 
-    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def estimation_dialogues_and_scale_to_run(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues that each ask all items about one text, or after the same examples."""
-        return asking.dialogues_grouped_by_text_and_factor(self, target) or super().sample_dialogues_and_factor(target)
+        return asking.sampled_dialogues_and_scale_to_run(self, target) or super().estimation_dialogues_and_scale_to_run(
+            target
+        )
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
         """Return the coordinates of an item's record."""
@@ -339,17 +341,17 @@ class Suite(Task):
     def _baseline_reply_function_cache(self) -> dict[str, Callable[[Item], str]]:
         return {}
 
-    def read(self, call: Call, reply: str) -> TaskReading:
+    def read_reply(self, call: Call, reply: str) -> PredictionAndScore:
         """Read a whole reply."""
         return self.read_reply_by_status(call, reply, "answered")
 
-    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> TaskReading:
+    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> PredictionAndScore:
         """Read the prediction of a reply as JSON, or its fault, and score it."""
         item = self.items[call.coordinates["item"]]
         parsed = self.parse_reply(item, reply, status)
         text = parsed.fault or msgspec.json.encode(parsed.prediction).decode()
         score = self.item_measure.compute([Outcome(item, parsed)])
-        return TaskReading(text, score if score == score else None)  # noqa: PLR0124 - NaN
+        return PredictionAndScore(text, score if score == score else None)  # noqa: PLR0124 - NaN
 
     def parse_reply(self, item: Item, reply: str, status: str = "answered") -> ParsedReply:
         """Parse a reply as it is scored: one that was cut off or refused is no answer, whatever it says.
@@ -361,7 +363,7 @@ class Suite(Task):
         if status in _STATUS:
             return ParsedReply(fault=_STATUS[status])
         text, problem = extract_json_or_reply_and_flaw(reply, self.schema)
-        if problem and not (text := find_last_json_that_fits(reply, self.schema)):
+        if problem and not (text := find_last_fitting_json_or_empty(reply, self.schema)):
             return ParsedReply(fault=UNPARSABLE)
         try:
             answer = msgspec.json.decode(text.encode())
@@ -371,7 +373,7 @@ class Suite(Task):
         parsed = self.parse(item, answer)
         return replace(parsed, in_prose=True) if problem else parsed
 
-    def outcomes(self, records: Sequence[Record]) -> list[Outcome]:
+    def make_outcomes_of_records(self, records: Sequence[Record]) -> list[Outcome]:
         """Return the outcome of every record of one system, including records without a reply."""
         outcomes = []
         for record in records:

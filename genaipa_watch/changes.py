@@ -88,10 +88,10 @@ class DocumentChanges:
 
     def __init__(self, before: Document, after: Document) -> None:
         self.before, self.after = before, after
-        self._old, self._new = _load_version_sections(before), _load_version_sections(after)
+        self._old, self._new = _make_or_reuse_version_sections(before), _make_or_reuse_version_sections(after)
 
     @cached_property
-    def section_changes(self) -> tuple[SectionChange, ...]:
+    def changes_of_all_sections(self) -> tuple[SectionChange, ...]:
         """Every section of either version once, in the order of the later; one that is gone, in its old place."""
         old, new = self._old, self._new
         partner = _map_new_sections_to_old(old, new)
@@ -107,7 +107,7 @@ class DocumentChanges:
             while waiting is not None and waiting < source:
                 changes.append(SectionChange("gone", old.sections[waiting], None))
                 waiting = next(gone, None)
-            state = _classify_section_change(old, source, new, position, moved=position in moved)
+            state = _classify_section_change(old, source, new, position, is_moved=position in moved)
             changes.append(SectionChange(state, old.sections[source], section))
         last_gone = [] if waiting is None else [waiting, *gone]
         return (*changes, *(SectionChange("gone", old.sections[position], None) for position in last_gone))
@@ -115,7 +115,7 @@ class DocumentChanges:
     @cached_property
     def section_counts_by_state(self) -> dict[SectionState, int]:
         """State → the number of sections."""
-        counted = Counter(change.state for change in self.section_changes)
+        counted = Counter(change.state for change in self.changes_of_all_sections)
         return {state: counted[state] for state in STATES if counted[state]}
 
     @cached_property
@@ -126,14 +126,14 @@ class DocumentChanges:
         )
 
     @cached_property
-    def new_sentences(self) -> frozenset[str]:
+    def new_sentences_as_words(self) -> frozenset[str]:
         """The sentences of the later version, as words only, that the earlier one nowhere has."""
         return frozenset(chain(*self._new.keys)).difference(*self._old.keys)
 
     def list_changes_in_section_tree(self, section: Section) -> list[SectionChange]:
         """Return the changes of a section of the earlier version and of all its subsections."""
         inside = self._subsection_starts[section.start]
-        return [change for change in self.section_changes if change.before and change.before.start in inside]
+        return [change for change in self.changes_of_all_sections if change.before and change.before.start in inside]
 
     @cached_property
     def _subsection_starts(self) -> dict[int, set[int]]:
@@ -172,15 +172,15 @@ class VersionSections:
             self.keys.append(tuple(map(normalize_text_to_words, split_sentences(body))))
         self.titles = [normalize_text_to_words(section.title) for section in self.sections]
 
-    def sentences_if_long_enough(self, position: int) -> tuple[str, ...]:
+    def sentences_if_long_enough(self, section_position: int) -> tuple[str, ...]:
         """Return the sentences of a section that tell it by themselves; empty if they are short."""
-        return self.keys[position] if sum(map(len, self.keys[position])) >= _TELLING else ()
+        return self.keys[section_position] if sum(map(len, self.keys[section_position])) >= _TELLING else ()
 
 
 _latest: dict[str, VersionSections] = {}
 
 
-def _load_version_sections(document: Document) -> VersionSections:
+def _make_or_reuse_version_sections(document: Document) -> VersionSections:
     """Return the sections of a version, kept for the next comparison, in which the later version is the earlier one."""
     if document.digest not in _latest:
         for digest in [*_latest][:-1]:
@@ -211,18 +211,18 @@ def _map_new_sections_to_old(old: VersionSections, new: VersionSections) -> dict
 def _add_pairs_of_sections_with_equal_keys(
     old: VersionSections,
     new: VersionSections,
-    partners: dict[int, int],
+    old_place_by_new: dict[int, int],
     section_key: Callable[[VersionSections, int], object],
 ) -> None:
     """Pair the sections without a partner that have the same name, where as many have it in both versions."""
     places: defaultdict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, version, used in ((0, old, set(partners.values())), (1, new, set(partners))):
+    for side, version, used in ((0, old, set(old_place_by_new.values())), (1, new, set(old_place_by_new))):
         for position in range(len(version.sections)):
             if position not in used and (key := section_key(version, position)):
                 places[key][side].append(position)
     for before, after in places.values():
         if len(before) == len(after):
-            partners.update(zip(after, before, strict=True))
+            old_place_by_new.update(zip(after, before, strict=True))
 
 
 _TELLING = 40
@@ -230,17 +230,17 @@ _TELLING = 40
 
 
 def _iterate_similarity_new_and_old_places(
-    old: VersionSections, new: VersionSections, partners: dict[int, int]
+    old: VersionSections, new: VersionSections, old_place_by_new: dict[int, int]
 ) -> Iterator[tuple[float, int, int]]:
     """Yield, for sections that have no partner yet, the share of sentences in common, and their places."""
     holding: defaultdict[str, list[int]] = defaultdict(list)
-    used = set(partners.values())
+    used = set(old_place_by_new.values())
     for position, key in enumerate(old.keys):
         if position not in used:
             for sentence in set(key):
                 holding[sentence].append(position)
     for position, key in enumerate(new.keys):
-        if position in partners or not key:
+        if position in old_place_by_new or not key:
             continue
         common = Counter(before for sentence in set(key) for before in holding.get(sentence, ()))
         for before, count in common.items():
@@ -266,17 +266,17 @@ def _find_moved_sections(old_place_by_new: dict[int, int]) -> set[int]:
 
 
 def _classify_section_change(
-    old: VersionSections, before: int, new: VersionSections, after: int, *, moved: bool
+    old: VersionSections, old_place: int, new: VersionSections, new_place: int, *, is_moved: bool
 ) -> SectionState:
-    if old.keys[before] == new.keys[after]:
-        is_same_heading = (old.sections[before].number, old.titles[before]) == (
-            new.sections[after].number,
-            new.titles[after],
+    if old.keys[old_place] == new.keys[new_place]:
+        is_same_heading = (old.sections[old_place].number, old.titles[old_place]) == (
+            new.sections[new_place].number,
+            new.titles[new_place],
         )
-        return "unchanged" if is_same_heading and not moved else "moved"
+        return "unchanged" if is_same_heading and not is_moved else "moved"
     lost, come = (
-        _subtract_sentences(old.keys[before], new.keys[after]),
-        _subtract_sentences(new.keys[after], old.keys[before]),
+        _subtract_sentences(old.keys[old_place], new.keys[new_place]),
+        _subtract_sentences(new.keys[new_place], old.keys[old_place]),
     )
     if len(lost) == len(come) and all(
         SequenceMatcher(None, old_sentence.split(), new_sentence.split(), autojunk=False).ratio() >= _REWORDED
@@ -286,11 +286,11 @@ def _classify_section_change(
     return "changed"
 
 
-def _subtract_sentences(keys: tuple[str, ...], other_keys: tuple[str, ...]) -> list[str]:
+def _subtract_sentences(sentences: tuple[str, ...], other_sentences: tuple[str, ...]) -> list[str]:
     """Return the sentences that the others don't have."""
-    counts = Counter(other_keys)
+    counts = Counter(other_sentences)
     remaining = []
-    for key in keys:
+    for key in sentences:
         if counts[key]:
             counts[key] -= 1
         else:

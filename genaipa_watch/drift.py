@@ -16,13 +16,20 @@ from genaipa.cli.terminal.console import (
     show,
     show_table_and_queue_note,
 )
-from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
+from genaipa.cli.terminal.options import (
+    ForceOption,
+    GateOption,
+    JsonOption,
+    current_workspace,
+    open_output_file,
+    option,
+)
 from genaipa.cli.terminal.selection import print_study_slice_problems
-from genaipa.errors import UsageError, clip, shell_command
+from genaipa.errors import UsageError, clip, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
-    from genaipa.reports.gate import Loss
+    from genaipa.reports.gate import SignificantLoss
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Occasion
 
@@ -47,7 +54,7 @@ def drift(
     from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_sources_by_name
+    from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_runs_by_system_or_run_name
     from genaipa_watch.over_time import (
         find_answers_judged_again,
         find_loss_on_latest_scored_occasion,
@@ -57,7 +64,7 @@ def drift(
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clip(output.name)}' must end in {', '.join(render.FORMS)}.")
     workspace = current_workspace()
-    sources = find_sources_by_name(workspace, system)
+    sources = find_runs_by_system_or_run_name(workspace, system)
     print_study_slice_problems(workspace, [source.folder for source in sources])
     occasions_by_system = find_occasions_of_most_repeated_plan(sources)
     if not occasions_by_system:
@@ -80,7 +87,7 @@ def drift(
     lost = find_loss_on_latest_scored_occasion(changes)
     failed = lost.fails_gate(gate)
     if output is not None:
-        with open_output(output, force=force) as file:
+        with open_output_file(output, force=force) as file:
             file.write(render.FORMS[output.suffix](changes).encode())
     if json:
         facts = {"system": name, "occasions": [source.day for source in days], "lost": lost.points, "failed": failed}
@@ -93,12 +100,14 @@ def drift(
         if output is not None:
             show(f"Every occasion: {output}")
         else:
-            queue_next_steps(f"Next: {shell_command('genaipa', 'report' if lost.by else 'score', name)}")
+            queue_next_steps(f"Next: {format_shell_command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
 
 
-def _print_latest_changes(system: str, days: list[Occasion], changes: Table, lost: Loss, *, gated: bool) -> None:
+def _print_latest_changes(
+    system: str, occasions: list[Occasion], changes: Table, latest_loss: SignificantLoss, *, gated: bool
+) -> None:
     """Print each measure's latest change, and what is lacking to tell quality."""
     from dataclasses import replace
 
@@ -106,30 +115,35 @@ def _print_latest_changes(system: str, days: list[Occasion], changes: Table, los
 
     served = " then ".join(dict.fromkeys(model for model in changes.data["served"] if model))
     changed = f", served by {served}" if " then " in served else ""
-    show(f"{system}: {days[-1].day} compared with {days[0].day}, {format_count(len(days), 'occasion')}{changed}")
+    show(
+        f"{system}: {occasions[-1].day} compared with {occasions[0].day}, "
+        f"{format_count(len(occasions), 'occasion')}{changed}"
+    )
     latest = changes.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
     dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
     show_table_and_queue_note(replace(changes, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
     by_other_people = {*changes.data.loc[changes.data["meaning"] == OTHER_PEOPLE, "occasion"]}
-    if not lost.by:
+    if not latest_loss.by:
         too_few = {"M_all", "M_all (judge)"} & {*changes.data["measure"]}
         why = "Too few questions were scored on two days" if too_few else "Nobody scored answers from two days"
         why = "Different people scored the first day and the later days" if by_other_people else why
         print_caveat_unless_quiet(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
-    elif lost.day != days[-1].day:
+    elif latest_loss.day != occasions[-1].day:
         reason = (
             "was scored by people other than those who scored the first day"
-            if days[-1].day in by_other_people
+            if occasions[-1].day in by_other_people
             else "has too few"
         )
         print_caveat_unless_quiet(
-            f"Quality is from {lost.day}, the latest occasion with comparable scores; {days[-1].day} {reason}."
+            f"Quality is from {latest_loss.day}, the latest occasion with comparable scores; "
+            f"{occasions[-1].day} {reason}."
         )
-    watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
-    if lost.points and len(watched):
+    watched = latest[(latest["measure"] == latest_loss.by) & (latest["meaning"] != "lower")]
+    if latest_loss.points and len(watched):
         print_caveat_unless_quiet(
-            f"{lost.by}, which alone decides the gate, is lower by {lost.points:.1f} points: not significant among all "
-            f"of these tests, but significant among the tests of {lost.by} alone."
+            f"{latest_loss.by}, which alone decides the gate, is lower by {latest_loss.points:.1f} points: "
+            "not significant among all "
+            f"of these tests, but significant among the tests of {latest_loss.by} alone."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):

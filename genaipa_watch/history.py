@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import UsageError, clip, closest
+from genaipa.errors import UsageError, clip, closest_name_or_empty
 from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
@@ -88,10 +88,12 @@ def read_version_history(repository: Path, path: str) -> VersionHistory:
         files = (
             _run_git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
         )
-        near = closest(path, files)
+        near = closest_name_or_empty(path, files)
         hint = f"; did you mean --path {near!r}?" if near else "; to list its files: git ls-tree -r --name-only HEAD"
         raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
-    return _select_distinct_usable_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
+    return _select_distinct_usable_versions(
+        revisions, _read_blob_texts_or_empty(repository, [blob for _, _, blob in revisions])
+    )
 
 
 def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> bytes:
@@ -118,22 +120,22 @@ def _list_commits_days_and_blobs(raw_git_log: str, path: str) -> Iterator[tuple[
                 yield commit, day, match[1]
 
 
-def _read_blobs(repository: Path, blobs: list[str]) -> list[str]:
+def _read_blob_texts_or_empty(repository: Path, blob_ids: list[str]) -> list[str]:
     """Return the text of each blob; empty if it is none that a document may have, and then it is not read at all."""
     size_lines = _run_git(
-        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_encode_blob_ids(blobs)
+        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_encode_blob_ids(blob_ids)
     ).splitlines()
-    sizes = dict(zip(blobs, size_lines, strict=True))
+    sizes = dict(zip(blob_ids, size_lines, strict=True))
     readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
     with limit_reading(HISTORY, repository) as allowance:
-        allowance.count_unpacked_bytes(sum(int(sizes[blob]) for blob in readable))
+        allowance.add_unpacked_bytes_within_limit(sum(int(sizes[blob]) for blob in readable))
     contents = _run_git(repository, "cat-file", "--batch=%(objectsize)", input_text=_encode_blob_ids(readable))
-    texts, at = dict.fromkeys(blobs, ""), 0
+    texts, at = dict.fromkeys(blob_ids, ""), 0
     for blob in readable:
         begin = contents.index(b"\n", at) + 1
         at = begin + int(sizes[blob]) + 1
         texts[blob] = _decode_utf8_text_or_empty(contents[begin : at - 1])
-    return [texts[blob] for blob in blobs]
+    return [texts[blob] for blob in blob_ids]
 
 
 def _encode_blob_ids(blobs: Iterable[str]) -> bytes:

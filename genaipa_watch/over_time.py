@@ -20,10 +20,10 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, model_family
 from genaipa.reports.analysts import note_confounded_analysts
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels_and_list_distinct
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.gate import Loss, significant_loss_in_points
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
+from genaipa.reports.gate import SignificantLoss, significant_loss_in_points
 from genaipa.reports.recognition import Rule, describe_rule_accuracy, document_language_codes_or_english
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
@@ -74,12 +74,12 @@ def tabulate_changes_since_first_occasion(
     frame: pd.DataFrame,
     occasions_by_system: dict[str, list[Occasion]],
     answers_judged_again: pd.DataFrame | None = None,
-    languages: Mapping[str, str] | None = None,
+    document_languages: Mapping[str, str] | None = None,
 ) -> Table:
     """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
 
-    `anchors` are the answers that a judge judged again (`find_answers_judged_again`), `languages` the documents'
-    (name → code).
+    `answers_judged_again` are the answers that a judge judged again (`find_answers_judged_again`), `document_languages`
+    the documents' (name → code).
     """
     rows: list[dict[str, Any]] = []
     for system, days in occasions_by_system.items():
@@ -102,7 +102,7 @@ def tabulate_changes_since_first_occasion(
         "two replies of the first occasion agree, so it needs repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
-            f" {describe_rule_accuracy(rule, document_language_codes_or_english(frame, languages)).rstrip()}"
+            f" {describe_rule_accuracy(rule, document_language_codes_or_english(frame, document_languages)).rstrip()}"
             for name, rule in _BY_RULES.items()
             if name in set(data["measure"])
         ),
@@ -138,7 +138,7 @@ def find_answers_judged_again(study: Study) -> pd.DataFrame:
         if judge and event.values is not None and event.rubric == study.rubric.digest:
             who = event.answer, model_family(judge.model), judge.prompt
             points = study.rubric.m_all(event.values)
-            values.setdefault(judge.anchor_day, {}).setdefault(who, []).append(points)
+            values.setdefault(judge.anchor_day_or_empty, {}).setdefault(who, []).append(points)
     first_points = values.pop("", {})
     rows = [
         (who[0], day, np.mean(first_points[who]), np.mean(later_points))
@@ -150,10 +150,10 @@ def find_answers_judged_again(study: Study) -> pd.DataFrame:
 
 
 def _select_answers_with_measures(
-    frame: pd.DataFrame, system: str, days: Sequence[Occasion], answers_judged_again: pd.DataFrame | None = None
+    frame: pd.DataFrame, system: str, occasions: Sequence[Occasion], answers_judged_again: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Select the system's answers on these occasions, a row each, with a column for every measure that is known."""
-    day = {run: occasion.day for occasion in days for run in occasion.runs}
+    day = {run: occasion.day for occasion in occasions for run in occasion.runs}
     rows = frame[(frame["system"] == system) & frame["run"].isin(list(day)) & (frame["unit"] == "answer")]
     if rows.empty:
         return pd.DataFrame(columns=[*_CELL, "occasion"])
@@ -178,12 +178,12 @@ def _select_answers_with_measures(
         .assign(served=answers["model"].astype(str), reply=answers["answer"].astype(object).where(came), **measures)
     )
     table["occasion"] = [day[str(run)] for run, _ in table.index]
-    table["same words"] = _percent_of_first_replies_equal_to_each(table, days[0].day)
+    table["same words"] = _percent_of_first_replies_equal_to_each(table, occasions[0].day)
     if answers_judged_again is None or answers_judged_again.empty:
         return table.reset_index(drop=True)
-    first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == days[0].day]
+    first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == occasions[0].day]
     judged = first_answers[[*_CELL, "answer"]].merge(answers_judged_again, on="answer")
-    before = judged.assign(occasion=days[0].day).rename(columns={"then": "judge again"})
+    before = judged.assign(occasion=occasions[0].day).rename(columns={"then": "judge again"})
     after = judged.rename(columns={"day": "occasion", "now": "judge again"})
     judge_changes = pd.concat([before, after])[[*_CELL, "occasion", "judge again"]]
     return pd.concat([table, judge_changes.assign(served="")], ignore_index=True)
@@ -204,19 +204,21 @@ def _percent_of_first_replies_equal_to_each(answers: pd.DataFrame, first_occasio
     return pd.Series(values, answers.index)
 
 
-def _find_days_of_other_scorers(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
+def _find_days_of_other_scorers(frame: pd.DataFrame, system: str, occasions: Sequence[Occasion]) -> list[str]:
     """Find the later days whose answers other people scored than the first day's."""
     answers = frame[frame["system"] == system]
-    first, *later = (answers[answers["run"].isin(occasion.runs)] for occasion in days)
+    first, *later = (answers[answers["run"].isin(occasion.runs)] for occasion in occasions)
     return [
-        occasion.day for occasion, rows in zip(days[1:], later, strict=True) if note_confounded_analysts(first, rows)
+        occasion.day
+        for occasion, rows in zip(occasions[1:], later, strict=True)
+        if note_confounded_analysts(first, rows)
     ]
 
 
 def _make_change_rows(
-    system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untested: Collection[str] = ()
+    system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untested_days: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Make a row for each later day; those `untested` have no test."""
+    """Make a row for each later day; those `untested_days` have no test."""
     measured = answers[answers[measure].notna()]
     rows: list[dict[str, Any]] = []
     for day in days[1:]:
@@ -231,25 +233,25 @@ def _make_change_rows(
                 "occasion": day,
                 "served": ", ".join(sorted(set(measured.loc[measured["occasion"] == day, "served"]) - {""})),
                 **change,
-                "p": change["p"] if change["n"] >= _FEWEST and day not in untested else math.nan,
-                "meaning": OTHER_PEOPLE if day in untested else None,
+                "p": change["p"] if change["n"] >= _FEWEST and day not in untested_days else math.nan,
+                "meaning": OTHER_PEOPLE if day in untested_days else None,
             }
         )
     return rows
 
 
-def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Measure) -> dict[str, Any]:
+def _measure_change(replies: pd.DataFrame, is_later: pd.Series[bool], measure: Measure) -> dict[str, Any]:
     """Measure the change from the first day to a later one, of the cells that were asked on both."""
     share, unit = measure in _SHARES, 100.0 if measure in _SHARES else 1.0
     change = estimate_reply_change(
         replies[measure] / unit,
         replies.groupby(_CELL).ngroup(),
-        later,
-        number_labels(replies["question"])[0],
+        is_later,
+        number_labels_and_list_distinct(replies["question"])[0],
         document_numbers_or_minus_one(replies["document"]),
-        share=share,
-        text_labels=number_labels(replies["reply"])[0] if measure == "same words" else None,
-        largest=M_ALL_WIDTH if measure in _SCORED else math.inf,
+        is_share=share,
+        text_labels=number_labels_and_list_distinct(replies["reply"])[0] if measure == "same words" else None,
+        largest_change=M_ALL_WIDTH if measure in _SCORED else math.inf,
     )
     names = ("first", "now", "difference", "low", "high")
     ends = {name: unit * end for name, end in zip(names, change[1:6], strict=True)}
@@ -264,7 +266,7 @@ def _classify_difference_by_significance(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def find_loss_on_latest_scored_occasion(changes: Table) -> Loss:
+def find_loss_on_latest_scored_occasion(changes: Table) -> SignificantLoss:
     """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
 
     It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
@@ -273,8 +275,8 @@ def find_loss_on_latest_scored_occasion(changes: Table) -> Loss:
         rows = changes.data[(changes.data["measure"] == measure) & changes.data["p"].notna()]
         if not rows.empty:
             last, p = rows.iloc[-1], adjust_p_by_holm(list(rows["p"]))[-1]
-            return Loss(significant_loss_in_points(float(last["difference"]), p), measure, last["occasion"])
-    return Loss()
+            return SignificantLoss(significant_loss_in_points(float(last["difference"]), p), measure, last["occasion"])
+    return SignificantLoss()
 
 
 _ACROSS = 2
@@ -288,7 +290,7 @@ class OverTimeChapter(ChapterMaker):
 
     after = "consistency"
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:
+    def make(self, study: Study, scope: FigureScope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
         systems = find_occasions_of_most_repeated_plan(study.sources)
         if not systems:
@@ -305,7 +307,7 @@ class OverTimeChapter(ChapterMaker):
             f"The same questions were asked on several days: {days}. The tests of all systems, measures and days "
             "are one family. Averages in the other chapters treat these days as repetitions.",
             nonempty_tables(table),
-            scope.draw_paged_figures([partial(draw_changes_over_time, table)]),
+            scope.make_paged_figures([partial(draw_changes_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
@@ -318,7 +320,7 @@ class OverTimeChapter(ChapterMaker):
             yield f"The same questions were asked on several days, which averages treat as repetitions: {days}."
 
 
-def draw_changes_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_changes_over_time(changes: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Draw each measure's difference from the first occasion, day by day, with intervals; None without any."""
     changes_shown = scope.select_rows_of_shown_systems(changes.data).reset_index(drop=True)
     moved = set(changes_shown.loc[changes_shown["difference"].abs() > 0, "measure"])
@@ -337,17 +339,17 @@ def draw_changes_over_time(changes: Table, scope: Scope = ALONE) -> Figure | Non
     )
 
 
-def _draw_change_panels(data: pd.DataFrame, scope: Scope) -> Canvas:
+def _draw_change_panels(data: pd.DataFrame, scope: FigureScope) -> Canvas:
     measures = [measure for measure in MEASURES if measure in set(data["measure"])]
     down, across = style.panel_rows_and_columns(len(measures), _ACROSS)
     canvas = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
     panels = canvas.subplots(down, across, squeeze=False, sharex=True)
-    marks, days = scope.system_markers(list(data["system"])), sorted(set(data["occasion"]))
+    marks, days = scope.system_colours_and_markers(list(data["system"])), sorted(set(data["occasion"]))
     for axes, measure in zip(panels.flat, measures, strict=False):
         axes.axhline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_title(measure, fontsize=style.SMALL)
         for system, rows in data[data["measure"] == measure].groupby("system", observed=True, sort=False):
-            _draw_system_line(axes, rows, marks[system])
+            _draw_changes_of_system(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
         axes.set_xticks(_convert_days_to_ordinals(ticks), ticks)
     style.remove_unused_and_list_lowest_axes(panels, len(measures))
@@ -363,7 +365,7 @@ def _convert_days_to_ordinals(days: Iterable[str]) -> list[int]:
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
-def _draw_system_line(axes: Any, rows: pd.DataFrame, marker_style: dict[str, Any]) -> None:
+def _draw_changes_of_system(axes: Any, rows: pd.DataFrame, marker_style: dict[str, Any]) -> None:
     """Draw one system's differences, day by day."""
     days = _convert_days_to_ordinals(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WORDS = {"look": "to be checked again", "perhaps": "may now be answered"}
 
 
-def make_changes_page(changes: DocumentChanges, carried: CarriedAnswers | None) -> str:
+def render_changes_page_html(changes: DocumentChanges, carried: CarriedAnswers | None) -> str:
     """Return the page as HTML that needs nothing else; texts of the documents are escaped."""
     return load_template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
@@ -34,10 +34,12 @@ def make_changes_page(changes: DocumentChanges, carried: CarriedAnswers | None) 
                     _read_section_body(changes.before, change.before), _read_section_body(changes.after, change.after)
                 ),
             }
-            for change in changes.section_changes
+            for change in changes.changes_of_all_sections
             if change.state not in UNCHANGED
         ],
-        moved=[change.heading_or_both_if_renamed for change in changes.section_changes if change.state == "moved"],
+        moved=[
+            change.heading_or_both_if_renamed for change in changes.changes_of_all_sections if change.state == "moved"
+        ],
     )
 
 

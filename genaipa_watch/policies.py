@@ -9,8 +9,8 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, print_table, queue_next_steps, show
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
-from genaipa.errors import UsageError, clip, shell_command
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output_file, option
+from genaipa.errors import UsageError, clip, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ def history(
         show(f"  {count:>4} {REASONS[reason]}")
     names = [f"{name}.{version.date}" for version in versions.versions]
     if len(names) > 1:
-        queue_next_steps(f"Next: {shell_command('genaipa', 'policies', 'diff', names[0], names[-1])}")
+        queue_next_steps(f"Next: {format_shell_command('genaipa', 'policies', 'diff', names[0], names[-1])}")
 
 
 def _write_new_versions_and_list_names(
     workspace: Workspace, versions: tuple[Version, ...], *, name: str, company: str, source: str, replace: bool
 ) -> list[str]:
     """Write the versions that are not there yet, and return their names."""
-    from genaipa.policies.adding import write_document
+    from genaipa.policies.adding import write_document_with_metadata
     from genaipa.policies.document import document_layers_and_paths_by_name, load_document
     from genaipa.policies.formats import ExtractedDocument
 
@@ -90,7 +90,7 @@ def _write_new_versions_and_list_names(
             continue
         origin = f"{source} at {version.commit[:12]}"
         extracted = ExtractedDocument(version.text, "", "", origin, version.date, markdown=source.endswith(".md"))
-        write_document(
+        write_document_with_metadata(
             workspace.home / "policies",
             extracted,
             name=called,
@@ -123,17 +123,17 @@ def diff(
     changes = compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
     carried = carry_annotated_answers(workspace, changes)
     if output is not None:
-        from genaipa_watch.page import make_changes_page
+        from genaipa_watch.page import render_changes_page_html
 
-        with open_output(output, force=force) as file:
-            file.write(make_changes_page(changes, carried).encode())
+        with open_output_file(output, force=force) as file:
+            file.write(render_changes_page_html(changes, carried).encode())
     if json:
         print_json(_changes_for_json(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.section_counts_by_state.items()))
     rows = [
         (change.state, clip(change.heading_or_both_if_renamed, 70))
-        for change in changes.section_changes
+        for change in changes.changes_of_all_sections
         if change.state != "unchanged"
     ]
     print_table(("", "section"), rows[:_SHOWN])
@@ -144,10 +144,11 @@ def diff(
     if output is not None:
         show(f"Written: {output}")
     elif carried and not changes.has_same_words:
-        queue_next_steps("Next: " + shell_command("genaipa", "policies", "carry", before, after))
+        queue_next_steps("Next: " + format_shell_command("genaipa", "policies", "carry", before, after))
     elif rows:
         queue_next_steps(
-            "Every changed word: " + shell_command("genaipa", "policies", "diff", before, after, "-o", "diff.html")
+            "Every changed word: "
+            + format_shell_command("genaipa", "policies", "diff", before, after, "-o", "diff.html")
         )
 
 
@@ -176,8 +177,8 @@ def carry(
         carried.changes.after,
         carried.question_set,
         day,
-        carried.make_annotations(day),
-        carried.format_earlier_answers_with_changes(),
+        carried.make_annotations_of_later_version(day),
+        carried.format_outdated_answers_with_changes(),
     )
     path = write_new_annotations_file(workspace, after, text)
     holding = len(carried.list_question_ids_in_state("holds"))
@@ -200,16 +201,20 @@ def compare_versions(before: Document, after: Document) -> DocumentChanges:
 
 def carry_annotated_answers(workspace: Workspace, changes: DocumentChanges) -> CarriedAnswers | None:
     """Return the annotated answers of the earlier version, held against the later; None if it has none."""
-    from genaipa.questions.annotations import find_annotations, find_question_set, map_annotated_digests_to_names
+    from genaipa.questions.annotations import (
+        find_annotation_file,
+        load_question_set_or_none,
+        map_annotated_digests_to_names,
+    )
     from genaipa_watch.versions import CarriedAnswers
 
-    annotations = find_annotations(workspace, changes.before)
+    annotations = find_annotation_file(workspace, changes.before)
     if annotations is None or not annotations.of_this_text:
         # The same text may be annotated under another name: a version that was the present one.
-        annotations = find_annotations(workspace, changes.before, map_annotated_digests_to_names(workspace))
+        annotations = find_annotation_file(workspace, changes.before, map_annotated_digests_to_names(workspace))
     if annotations is None or not annotations.of_this_text:
         return None
-    questions = find_question_set(workspace, annotations.annotations.questions, annotations.layer)
+    questions = load_question_set_or_none(workspace, annotations.annotations.questions, annotations.layer)
     return CarriedAnswers(changes, annotations.annotations, questions) if questions else None
 
 
@@ -232,7 +237,7 @@ def _changes_for_json(changes: DocumentChanges, carried: CarriedAnswers | None) 
             "after": part.after and part.after.label,
             "heading": part.heading_or_both_if_renamed,
         }
-        for part in changes.section_changes
+        for part in changes.changes_of_all_sections
     ]
     answers = {
         part.question: {

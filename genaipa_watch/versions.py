@@ -14,7 +14,7 @@ import msgspec
 
 from genaipa.files.strict_yaml import format_yaml
 from genaipa.policies.reading import read_markdown
-from genaipa.policies.search import rank_texts, split_at_section_starts
+from genaipa.policies.search import rank_text_indices, split_into_search_spans
 from genaipa.policies.sections import find_innermost_cited_section
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa_watch.changes import UNCHANGED, DocumentChanges, normalize_text_to_words, split_sentences
@@ -64,7 +64,7 @@ class CarriedAnswers:
         """Return the ids of the questions whose answers have this state."""
         return [carried.question for carried in self.answers if carried.state == state]
 
-    def make_annotations(self, date: str) -> Annotations:
+    def make_annotations_of_later_version(self, date: str) -> Annotations:
         """Return the annotations of the later version: what holds, its sections renumbered; the rest is left out."""
         return msgspec.structs.replace(
             self.annotations,
@@ -79,7 +79,7 @@ class CarriedAnswers:
             part_set="",
         )
 
-    def format_earlier_answers_with_changes(self) -> dict[str, str]:
+    def format_outdated_answers_with_changes(self) -> dict[str, str]:
         """Format the answers that do not hold: question → the whole entry, after a line that says what changed."""
         entries = {}
         for carried in self.answers:
@@ -117,22 +117,22 @@ class CarriedAnswers:
         span = before.part(part_set, int(number)) if part_set and word == "Part" and number.isdecimal() else None
         if span is None:
             return [section] if (section := find_innermost_cited_section(before.sections, label)) else []
-        within = (change.before for change in self.changes.section_changes if change.before)
+        within = (change.before for change in self.changes.changes_of_all_sections if change.before)
         return [section for section in within if section.start < span[1] and section.end > span[0]]
 
     def _has_new_sentence_near_question(self, question: str) -> bool:
         """Tell whether one of the pieces nearest to the question has a sentence that is new."""
-        if not (new := self.changes.new_sentences):
+        if not (new := self.changes.new_sentences_as_words):
             return False
         texts = self._pieces_of_later_version
         question_text = self.question_set.question_text(question, "original", self.changes.after.company)
-        near = [texts[index] for index in rank_texts(texts, question_text)[:_NEAREST]]
+        near = [texts[index] for index in rank_text_indices(texts, question_text)[:_NEAREST]]
         return any(normalize_text_to_words(sentence) in new for text in near for sentence in split_sentences(text))
 
     @cached_property
     def _pieces_of_later_version(self) -> tuple[str, ...]:
         after = self.changes.after
-        spans = split_at_section_starts(after.text, (section.start for section in after.sections))
+        spans = split_into_search_spans(after.text, (section.start for section in after.sections))
         return tuple(read_markdown(after.text).plain_text_of_source_span(*span) for span in spans)
 
     def _renumber_sections(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:

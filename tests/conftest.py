@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from servers import OpenAIServer
 
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
     from genaipa_study.study import PublishedStudy
 
 ROOT = Path(__file__).parents[1]
@@ -262,14 +262,14 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def each_store(url: str) -> Iterator[Store]:
+def each_store(url: str) -> Iterator[ScoreStore]:
     """A store in an empty database, of each kind in turn: for what databases may do differently."""
     with opened(url) as store:
         yield store
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[ScoreStore]:
     """A store in an empty file: for what the store itself decides."""
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         yield store

@@ -27,7 +27,7 @@ class AnnotatedSilence(Fact):
         ),
     }
 
-    def read_question(self, run: RunInputs, document: str, question: str) -> Row:
+    def read_row_of_question(self, run: RunInputs, document: str, question: str) -> Row:
         """Read the annotated answer, with its correction where corrections are applied."""
         annotated, _ = run.inputs.annotated_answer_and_part_set_name(document, question)
         corrected = ""

@@ -9,7 +9,7 @@ from genaipa.languages.catalog import LANGUAGES
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
 
 
 class ExistingCitationShare(Fact):
@@ -25,9 +25,9 @@ class ExistingCitationShare(Fact):
     }
     texts = frozenset({"reply", "document"})
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:
         """Resolve the citations; nothing without any, or in a language without rules."""
-        document = run.document(record.document) if record.system in run.repeated else None
+        document = run.document_or_none_if_lost(record.document) if record.system in run.repeated else None
         rules = LANGUAGES.get(document.language) if document else None
         if document is None or record.reply is None or rules is None or rules.citations is None:
             return {}
@@ -39,17 +39,17 @@ class ExistingCitationShare(Fact):
             record.reply,
             document,
             run.inputs.spans_of_document_parts_given(record),
-            summarised=_was_asked_about_summary(record),
+            system_had_summary=_was_asked_about_summary(record),
         )
         missing = [reference.missing for reference in named if not reference.outside]
         return {"cites_there": 1 - sum(missing) / len(missing)} if missing else {}
 
-    def cache_key(self, run: RunInputs, record: MeasuredHead) -> tuple[object, ...] | None:
+    def cache_key(self, run: RunInputs, record: MeasuredRecordHead) -> tuple[object, ...] | None:
         """Return the document's name and the parts in which the system had it."""
         if record.system not in run.repeated:
             return None
         return record.document, run.inputs.spans_of_document_parts_given(record), _was_asked_about_summary(record)
 
 
-def _was_asked_about_summary(record: MeasuredHead) -> bool:
+def _was_asked_about_summary(record: MeasuredRecordHead) -> bool:
     return record.coordinates["initialization"].startswith("summary")

@@ -23,7 +23,7 @@ class Exclusions(StudyFact):
         "excluded": Column("category", "why averages exclude the row (`other-company: …`); empty if they include it")
     }
 
-    def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
+    def compute_answer_columns(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
         """Look up the reason of each answer."""
         reasons = {
             (source.folder.name, key): str(exclusion)

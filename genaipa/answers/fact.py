@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.policies.document import Document
-    from genaipa.policies.statistics import Statistics
+    from genaipa.policies.statistics import TextStatistics
     from genaipa.questions.annotations import AnnotatedAnswer
-    from genaipa.runs.inputs import Inputs
-    from genaipa.runs.records import MeasuredHead
-    from genaipa.runs.selection import Source
+    from genaipa.runs.inputs import RunDocumentsAndQuestions
+    from genaipa.runs.records import MeasuredRecordHead
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.waves import Waves
@@ -73,8 +73,8 @@ class Column(NamedTuple):
 class RunInputs:
     """The run whose facts are read."""
 
-    inputs: Inputs
-    documents: Mapping[str, Document | Statistics] = field(default_factory=dict)
+    inputs: RunDocumentsAndQuestions
+    documents: Mapping[str, Document | TextStatistics] = field(default_factory=dict)
     """The documents that could be read, or the statistics that a pack kept of them."""
     repeated: Collection[str] = ()
     """The systems that were asked the same on several days."""
@@ -91,15 +91,15 @@ class RunInputs:
         result: T = self._shared[compute]
         return result
 
-    def language(self, document_name: str) -> str:
+    def language_code_of_document(self, document_name: str) -> str:
         """Return the code of a document's language; English where nothing is known of its text."""
         document_facts = self.documents.get(document_name)
         return ENGLISH.code if document_facts is None else document_facts.language
 
-    def document(self, name: str) -> Document | None:
+    def document_or_none_if_lost(self, document_name: str) -> Document | None:
         """Return a document; None where its text is lost, which is reported elsewhere."""
         try:
-            document: Document = self.inputs.document(name)
+            document: Document = self.inputs.document(document_name)
         except GenaipaError:
             return None
         return document
@@ -115,11 +115,11 @@ class Fact:
     of_failures: ClassVar[bool] = False
     """Whether failures are read as well."""
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - a fact may be about questions alone
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:  # noqa: ARG002 - a fact may be about questions alone
         """Read the fact of one answer."""
         return {}
 
-    def read_question(self, run: RunInputs, document: str, question: str) -> Row:  # noqa: ARG002 - as above
+    def read_row_of_question(self, run: RunInputs, document: str, question: str) -> Row:  # noqa: ARG002 - as above
         """Read what is known of every answer to a question about a document, also where nothing was asked."""
         return {}
 
@@ -131,7 +131,7 @@ class Fact:
         """
         return None
 
-    def cache_key(self, run: RunInputs, record: MeasuredHead) -> Hashable | None:  # noqa: ARG002 - as above
+    def cache_key(self, run: RunInputs, record: MeasuredRecordHead) -> Hashable | None:  # noqa: ARG002 - as above
         """Return what the row depends on beside the answer's digest; None to read it for each answer."""
         return None
 
@@ -144,7 +144,7 @@ class Fact:
 class StudyInputs:
     """The study whose facts are read, apart from its answers."""
 
-    sources: Sequence[Source]
+    sources: Sequence[SelectedRun]
     annotated: Mapping[Place, AnnotatedAnswer]
     waves: Waves
     """The random parts of their answers that people were asked to score, as far as people finished them."""
@@ -158,7 +158,7 @@ class StudyFact:
     reads_scores: ClassVar[bool] = False
     """Whether it has to be read again when scores have come in."""
 
-    def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
+    def compute_answer_columns(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
         """Return its columns, in the order of the answers; None if nothing is known of any."""
         raise NotImplementedError
 
@@ -186,7 +186,7 @@ class _Facts(NamedTuple):
 
 
 @functools.cache
-def _load_usable_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
+def _load_usable_facts(class_targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
     kind: Any = AnyFact
     loaded, unloaded = make_plugins_and_problems("fact", OWN, kind)
     usable: dict[str, AnyFact] = {}
@@ -263,7 +263,7 @@ def find_metrics_named_like_facts(path: Path, rubric: Rubric) -> Iterator[DataEr
 _OUTSIDE = frozenset[Text](("reply", "document", "passages"))
 
 
-def list_textless_facts() -> tuple[Fact, ...]:
+def list_facts_reading_no_reply_or_document() -> tuple[Fact, ...]:
     """Return the facts that need no reply, document or passage to be read."""
     return tuple(fact for fact in answer_facts() if fact.texts.isdisjoint(_OUTSIDE))
 
@@ -287,10 +287,12 @@ class FactReader:
         self._rows: dict[tuple[tuple[str, Any], ...], Row] = {}
         self._kept = {fact.name: run.withheld.get(fact.name, {}) for fact in self._chosen}
 
-    def _set_unfailed_facts_to_read(self, chosen: Iterable[Fact]) -> None:
-        self._chosen = tuple(fact for fact in chosen if fact.name not in self._failures)
+    def _set_unfailed_facts_to_read(self, chosen_facts: Iterable[Fact]) -> None:
+        self._chosen = tuple(fact for fact in chosen_facts if fact.name not in self._failures)
         # Of a million answers, each call of a method that has nothing to say takes a tenth of a second.
-        self._of_answers = tuple(fact for fact in self._chosen if type(fact).read is not Fact.read)
+        self._of_answers = tuple(
+            fact for fact in self._chosen if type(fact).read_row_of_answer is not Fact.read_row_of_answer
+        )
         self._of_failures = tuple(fact for fact in self._of_answers if fact.of_failures)
 
     def _drop_failed_fact_or_raise(self, fact: Fact, error: Exception) -> None:
@@ -302,12 +304,12 @@ class FactReader:
         row: dict[str, Any] = {}
         for fact in self._chosen:
             try:
-                row |= fact.read_question(self._run, document, question)
+                row |= fact.read_row_of_question(self._run, document, question)
             except Exception as error:  # noqa: BLE001 - a package's
                 self._drop_failed_fact_or_raise(fact, error)
         return row
 
-    def read_answer_row(self, record: MeasuredHead) -> dict[str, Any]:
+    def read_answer_row(self, record: MeasuredRecordHead) -> dict[str, Any]:
         """Return the columns of all facts of an answer."""
         row: dict[str, Any] = {}
         for fact in self._of_answers if record.status != "failed" and record.digest else self._of_failures:
@@ -318,7 +320,7 @@ class FactReader:
         return row
 
     def compute_across_answers(
-        self, known_columns: AbstractSet[str], answers: Callable[[], pd.DataFrame]
+        self, known_columns: AbstractSet[str], build_answer_frame: Callable[[], pd.DataFrame]
     ) -> Iterator[pd.DataFrame]:
         """Yield values for rows of a run's answers, by their index, of facts of which anything is known."""
         unfinished = [
@@ -329,7 +331,7 @@ class FactReader:
         ]
         if not unfinished:
             return
-        frame = answers()
+        frame = build_answer_frame()
         for fact in unfinished:
             try:
                 values = fact.compute_across_answers(self._run, frame)
@@ -339,16 +341,16 @@ class FactReader:
             if values is not None:
                 yield values
 
-    def read_fact_row(self, fact: Fact, record: MeasuredHead) -> Row:
+    def read_fact_row(self, fact: Fact, record: MeasuredRecordHead) -> Row:
         """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""
         if record.key in (withheld_rows := self._kept[fact.name]):
             return withheld_rows[record.key]
         if type(fact).cache_key is Fact.cache_key or (basis := fact.cache_key(self._run, record)) is None:
-            return check_and_return_fact_row(fact, fact.read(self._run, record))
+            return check_and_return_fact_row(fact, fact.read_row_of_answer(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})
         row = rows.get(record.digest)
         if row is None:
-            row = check_and_return_fact_row(fact, fact.read(self._run, record))
+            row = check_and_return_fact_row(fact, fact.read_row_of_answer(self._run, record))
             # A million answers have few different rows.
             row = rows[record.digest] = self._rows.setdefault(tuple(row.items()), row)
         return row

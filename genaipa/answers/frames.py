@@ -14,7 +14,7 @@ from genaipa.answers.fact import fact_columns
 from genaipa.answers.tidy import (
     ORDERED,
     append_published_scores,
-    attach_metric_names,
+    attach_metric_display_names,
     convert_column_types,
     convert_to_category,
     convert_to_plain_type,
@@ -80,10 +80,10 @@ class _NumberColumn:
         return np.array(self.values)
 
 
-def _extend_array_to_row(values: array[Any], row: int, absent: float) -> None:
+def _extend_array_to_row(values: array[Any], row: int, fill_value: float) -> None:
     """Make an array long enough to have a row."""
     if row >= len(values):
-        values.extend(repeat(absent, row + 1 - len(values)))
+        values.extend(repeat(fill_value, row + 1 - len(values)))
 
 
 class ColumnarRows:
@@ -101,17 +101,17 @@ class ColumnarRows:
         """The columns of which anything is known."""
         return frozenset(self._columns)
 
-    def add_row(self, values: Mapping[str, Any]) -> int:
+    def add_row(self, value_by_column: Mapping[str, Any]) -> int:
         """Add a row and return its number."""
         row = self.count
         self.count += 1
-        self.update_row(row, values)
+        self.update_row(row, value_by_column)
         return row
 
-    def update_row(self, row: int, values: Mapping[str, Any]) -> None:
+    def update_row(self, row: int, value_by_column: Mapping[str, Any]) -> None:
         """Set values of a row; None and empty texts are no values."""
         columns: dict[str, Any] = self._columns
-        for name, value in values.items():
+        for name, value in value_by_column.items():
             if value is None or value == "":
                 continue
             column = columns.get(name)
@@ -156,7 +156,7 @@ class StudyFrameBuilder:
         self._keys: list[str] = []
 
     @property
-    def count(self) -> int:
+    def answer_count(self) -> int:
         """The number of answers."""
         return self._answers.count
 
@@ -165,35 +165,35 @@ class StudyFrameBuilder:
         """The columns of which anything is known of any answer."""
         return self._answers.filled_columns
 
-    def add_question(self, values: Mapping[str, Any]) -> int:
+    def add_question(self, value_by_column: Mapping[str, Any]) -> int:
         """Add what is known of a question about a document, whoever answers it, and return its number."""
-        return self._asked.add_row(values)
+        return self._asked.add_row(value_by_column)
 
-    def add_conversation(self, values: Mapping[str, Any]) -> int:
+    def add_conversation(self, value_by_column: Mapping[str, Any]) -> int:
         """Add what is known of a conversation, whatever it asks, and return its number."""
-        return self._talks.add_row(values)
+        return self._talks.add_row(value_by_column)
 
-    def add_answer(self, key: str, question_row: int, conversation_row: int, values: Mapping[str, Any]) -> int:
+    def add_answer(self, key: str, question_row: int, conversation_row: int, value_by_column: Mapping[str, Any]) -> int:
         """Add an answer, a failure, or a question that was not asked, and return its row."""
         self._keys.append(key)
         self._asked_of.append(question_row)
         self._talk_of.append(conversation_row)
-        return self._answers.add_row(values)
+        return self._answers.add_row(value_by_column)
 
-    def replace_answer(self, row: int, values: Mapping[str, Any]) -> None:
+    def replace_answer(self, row: int, value_by_column: Mapping[str, Any]) -> None:
         """Set another answer to the same question in place of one."""
         self._answers.clear_row(row)
-        self._answers.update_row(row, values)
+        self._answers.update_row(row, value_by_column)
 
     def update_answer_columns(self, frame: pd.DataFrame) -> None:
         """Set values of answers, by the rows that are the frame's index."""
         for row, values in zip(frame.index, frame.to_dict("records"), strict=True):
             self._answers.update_row(int(row), {str(name): value for name, value in values.items() if value == value})  # noqa: PLR0124 - not NaN
 
-    def answer_rows_from(self, start: int) -> pd.DataFrame:
+    def build_answer_frame_from_row(self, first_row: int) -> pd.DataFrame:
         """Return the answers from a row on, with all that is known of them, for facts about several answers."""
-        answers = self._build_frames_from_row(ORDERED, start)[0]
-        return answers.set_axis(range(start, self.count))
+        answers = self._build_answer_and_published_from_row(ORDERED, first_row)[0]
+        return answers.set_axis(range(first_row, self.answer_count))
 
     @plain_texts
     def build_answer_and_published_frames(
@@ -203,28 +203,28 @@ class StudyFrameBuilder:
 
         `value_orders` is the order of a column's values where it is not that of the alphabet (the questions of a set).
         """
-        answers, published = self._build_frames_from_row({**ORDERED, **value_orders}, 0)
+        answers, published = self._build_answer_and_published_from_row({**ORDERED, **value_orders}, 0)
         for name, (kind, _) in {**SCORER, **OVERALL}.items():
             if kind == "category":
                 texts = self.published.codes_and_texts_of_column(name)
                 published[name] = _columns_with_shared_categories(
-                    [texts], value_orders.get(name, ()), with_empty=self.count > 0
+                    [texts], value_orders.get(name, ()), with_empty=self.answer_count > 0
                 )[0]
             else:
                 published[name] = convert_to_plain_type(pd.Series(self.published.numbers_of_column(name)), kind)
         metrics = {metric: self.published.numbers_of_column(metric) for metric in rubric.metrics}
         return answers, published.assign(**metrics)
 
-    def _build_frames_from_row(
-        self, value_orders: Mapping[str, Sequence[str]], start: int
+    def _build_answer_and_published_from_row(
+        self, value_orders: Mapping[str, Sequence[str]], first_row: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        question_rows, talks = (np.array(codes[start:], dtype="int32") for codes in (self._asked_of, self._talk_of))
+        question_rows, talks = (np.array(codes[first_row:], dtype="int32") for codes in (self._asked_of, self._talk_of))
         facts = fact_columns()
         answers: dict[str, Any] = {}
         published: dict[str, Any] = {}
         for name in dict.fromkeys((*ANSWER, *facts)):
             rows = self._answers
-            places: Any = slice(start, None)
+            places: Any = slice(first_row, None)
             for of, row_numbers in ((self._asked, question_rows), (self._talks, talks)):
                 if name in of.filled_columns:
                     rows, places = of, row_numbers
@@ -240,7 +240,7 @@ class StudyFrameBuilder:
                 )
                 answers[name], published[name] = categories
             elif kind == "str":  # the key, which published scores have none of
-                answers[name] = pd.Series(self._keys[start:], dtype="str").array
+                answers[name] = pd.Series(self._keys[first_row:], dtype="str").array
                 published[name] = pd.Series([""] * below.count, dtype="str").array
             else:
                 answers[name] = convert_to_plain_type(pd.Series(rows.numbers_of_column(name)[places]), kind)
@@ -275,13 +275,13 @@ def build_score_table(
     scores: Mapping[str, Sequence[Any]],
     rubric: Rubric,
     *,
-    excluded: bool = False,
+    count_excluded: bool = False,
     value_orders: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the narrow table: answers joined with their scores, and published scores beneath them.
 
     `scores` has an entry for each score or adjudication in effect, found by its `answer`, with values of the `rubric`.
-    `excluded` counts excluded answers as well.
+    `count_excluded` counts excluded answers as well.
     """
     order = {**ORDERED, **(value_orders or {})}
     rows, picks = _match_answer_rows_with_scores(answers["answer"], scores.get("answer", ()))
@@ -300,8 +300,8 @@ def build_score_table(
     frame = append_published_scores(
         pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), sorted_columns=IN_TABLE
     )
-    set_m_all_and_counted_columns(frame, rubric, excluded=excluded)
-    return attach_metric_names(convert_column_types(frame, order), rubric)
+    set_m_all_and_counted_columns(frame, rubric, count_excluded=count_excluded)
+    return attach_metric_display_names(convert_column_types(frame, order), rubric)
 
 
 def _score_column_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
@@ -315,14 +315,14 @@ def _score_column_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, 
 
 
 def _match_answer_rows_with_scores(
-    answers: pd.Series, scored_digests: Sequence[str]
+    answer_digests: pd.Series, scored_digests: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row of an answer and the place of a score (-1: none) of each answer and score, in both orders.
 
     Several answers may have the same digest, and each has all scores of it.
     """
-    codes = answers.cat.codes.to_numpy().astype("int64")
-    categories = answers.cat.categories
+    codes = answer_digests.cat.codes.to_numpy().astype("int64")
+    categories = answer_digests.cat.categories
     of = categories.get_indexer(pd.Index(scored_digests, dtype=object)) if len(scored_digests) else np.empty(0, "int64")
     if "" in categories:
         of = np.where(of == categories.get_loc(""), -1, of)

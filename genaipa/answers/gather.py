@@ -16,14 +16,14 @@ from genaipa.answers.fact import (
     answer_facts,
     find_metrics_named_like_facts,
     list_fact_columns,
-    list_textless_facts,
+    list_facts_reading_no_reply_or_document,
     unusable_fact_sentences,
 )
 from genaipa.answers.frames import StudyFrameBuilder, build_score_table
 from genaipa.answers.study import (
-    Annotated,
-    Log,
-    Questions,
+    AnnotatedAnswers,
+    AnswerEventLog,
+    AskedQuestions,
     Study,
     add_study_facts,
     read_score_columns,
@@ -32,20 +32,20 @@ from genaipa.answers.study import (
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import find_kind_or_placeholder
-from genaipa.runs.authors import Authors
+from genaipa.runs.authors import AnswerAuthors
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import load_all_published_scores
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.manifest import read_withheld_text_facts
 from genaipa.runs.procedure import (
-    Coordinates,
+    RecordCoordinates,
     assert_procedure_run_and_get_plan,
     conversation_id,
     get_plan_if_procedure_run,
     read_coordinates,
 )
-from genaipa.runs.records import MeasuredHead
+from genaipa.runs.records import MeasuredRecordHead
 from genaipa.runs.selection import (
     describe_study_problems,
     find_occasions_of_most_repeated_plan,
@@ -53,8 +53,8 @@ from genaipa.runs.selection import (
     list_run_folders_oldest_first,
 )
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.people import load_people
-from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
+from genaipa.scoring.people import load_desk_people_and_plan
+from genaipa.scoring.rubric import find_rubric_path, load_rubric, shipped_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, find_prompt_set_label, map_prompt_sets_to_labels
@@ -67,53 +67,53 @@ if TYPE_CHECKING:
 
     from genaipa.answers.fact import Place, Row
     from genaipa.policies.document import Document
-    from genaipa.policies.statistics import Statistics
+    from genaipa.policies.statistics import TextStatistics
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.inputs import Shared
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
     from genaipa.workspace import Workspace
 
 
 @plain_texts
 def gather_study(
     workspace: Workspace,
-    sources: Sequence[Source],
-    store: Store | None,
+    sources: Sequence[SelectedRun],
+    store: ScoreStore | None,
     *,
-    excluded: bool = False,
-    corrected: bool = False,
-    scores_alone: bool = False,
-    by: str = "",
+    count_excluded: bool = False,
+    apply_corrections: bool = False,
+    without_reading_texts: bool = False,
+    document_group_column: str = "",
 ) -> Study:
     """Gather everything that a report about these runs needs.
 
-    `excluded` counts excluded answers as well; `corrected` applies the corrections of annotated answers.
-    `scores_alone` reads no reply, document or passage: the facts that need one are left out. `by` is a column of the
-    documents' groups that are looked at apart.
+    `count_excluded` counts excluded answers as well; `apply_corrections` applies the corrections of annotated answers.
+    `without_reading_texts` reads no reply, document or passage: the facts that need one are left out.
+    `document_group_column` is a column of the documents' groups that are looked at apart.
     """
     if not sources:
         raise UsageError(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
-    for problem in find_metrics_named_like_facts(rubric_file(workspace), rubric):
+    for problem in find_metrics_named_like_facts(find_rubric_path(workspace), rubric):
         raise problem
-    reading = _StudyReading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
-    again = {} if scores_alone else find_occasions_of_most_repeated_plan(sources)
+    reading = _StudyReading(workspace, rubric, corrected=apply_corrections, scores_alone=without_reading_texts)
+    again = {} if without_reading_texts else find_occasions_of_most_repeated_plan(sources)
     for group in _group_slices_by_study(
         source for source in sources if find_kind_or_placeholder(source.manifest.spec.kind).people
     ):
-        runs, start = [], reading.gathering.count
+        runs, start = [], reading.gathering.answer_count
         for source in group:
             name = source.folder.name
             repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
             runs.append(_RunReading(reading, source, repeated))
             runs[-1].add_run_to_frames()
-        answers_of_group = cache(partial(reading.gathering.answer_rows_from, start))
+        answers_of_group = cache(partial(reading.gathering.build_answer_frame_from_row, start))
         for run in runs:
             run.add_facts_of_several_answers(answers_of_group)
     questions = reading.collect_questions()
@@ -123,10 +123,10 @@ def gather_study(
     reading.gathering, reading.cache = StudyFrameBuilder(), {}
     answers = answers.drop(columns=list_fact_columns(*reading.failures), errors="ignore")
     people, log = (
-        load_people(workspace),
+        load_desk_people_and_plan(workspace),
         _read_events_about_answers(store, answers["answer"].cat.categories) if store is not None else [],
     )
-    authors = Authors([*list_run_folders_oldest_first(workspace), *(source.folder for source in sources)])
+    authors = AnswerAuthors([*list_run_folders_oldest_first(workspace), *(source.folder for source in sources)])
     counted = list(people.drop_scores_of_excluded_and_authors(log, authors))
     effective = effective_scores_and_adjudications(counted)
     try:
@@ -139,24 +139,28 @@ def gather_study(
     scores = read_score_columns(effective, rubric, inputs, answers, reading.failures)
     study = Study(
         answers,
-        build_score_table(answers, published, scores, rubric, excluded=excluded, value_orders=orders),
+        build_score_table(answers, published, scores, rubric, count_excluded=count_excluded, value_orders=orders),
         list(sources),
         rubric,
         reading.documents,
         questions,
-        Annotated(reading.annotated, frozenset(reading.corrections), corrected),
-        Log(counted, log, left_out=people.left_out),
+        AnnotatedAnswers(reading.annotated, frozenset(reading.corrections), apply_corrections),
+        AnswerEventLog(counted, log, left_out=people.left_out),
         waves,
         [*unusable_fact_sentences(), *reading.failures.values(), *reading.problems],
         lost=describe_study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
-    return replace(study, groups=group_documents_by_column(sources, by, study.document_languages)) if by else study
+    return (
+        replace(study, groups=group_documents_by_column(sources, document_group_column, study.document_languages))
+        if document_group_column
+        else study
+    )
 
 
-def _group_slices_by_study(sources: Iterable[Source]) -> list[list[Source]]:
+def _group_slices_by_study(sources: Iterable[SelectedRun]) -> list[list[SelectedRun]]:
     """Return each run by itself, but all slices of a study together."""
-    groups: dict[tuple[str, str], list[Source]] = {}
+    groups: dict[tuple[str, str], list[SelectedRun]] = {}
     for source in sources:
         part = source.manifest.slice
         groups.setdefault((part.study, part.plan) if part else ("", source.folder.name), []).append(source)
@@ -165,28 +169,34 @@ def _group_slices_by_study(sources: Iterable[Source]) -> list[list[Source]]:
 
 def gather_study_with_stored_scores(
     workspace: Workspace,
-    sources: Sequence[Source],
+    sources: Sequence[SelectedRun],
     *,
-    excluded: bool = False,
-    corrected: bool = False,
-    scores_alone: bool = False,
-    by: str = "",
+    count_excluded: bool = False,
+    apply_corrections: bool = False,
+    without_reading_texts: bool = False,
+    document_group_column: str = "",
 ) -> Study:
     """Gather, as `gather_study`, with the scores of the workspace's own store, where there is one."""
     with open_existing_store(workspace) as store:
         study = gather_study(
-            workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
+            workspace,
+            sources,
+            store,
+            count_excluded=count_excluded,
+            apply_corrections=apply_corrections,
+            without_reading_texts=without_reading_texts,
+            document_group_column=document_group_column,
         )
         return replace(study, log=study.log._replace(head=store.log_state().head)) if store else study
 
 
-def _read_events_about_answers(store: Store, answer_digests: Iterable[str]) -> list[Event]:
+def _read_events_about_answers(store: ScoreStore, answer_digests: Iterable[str]) -> list[Event]:
     """Return every event about the answers with these digests, in order."""
     events = []
     answers = {digest: digest for digest in answer_digests if digest}
     texts: dict[str, str] = {}
     nothing: dict[str, float] = {}
-    for _, event in store.events() if answers else ():
+    for _, event in store.read_numbered_events() if answers else ():
         if event.answer in answers:
             # A million events would hold the same few names and values a million times.
             force_setattr(event, "answer", answers[event.answer])
@@ -203,12 +213,12 @@ class _StudyReading:
 
     def __init__(self, workspace: Workspace, rubric: Rubric, *, corrected: bool, scores_alone: bool) -> None:
         self.workspace, self.rubric, self.corrected = workspace, rubric, corrected
-        self.facts = list_textless_facts() if scores_alone else answer_facts()
+        self.facts = list_facts_reading_no_reply_or_document() if scores_alone else answer_facts()
         self.gathering = StudyFrameBuilder()
         self.shared: Shared = {}
         self.cache: dict[Hashable, dict[str, Row]] = {}
         self.failures: dict[str, str] = {}
-        self.documents: dict[str, Document | Statistics] = {}
+        self.documents: dict[str, Document | TextStatistics] = {}
         self.order: dict[str, None] = {}
         """The questions of all sets, in their order."""
         self.questions: dict[str, str] = {}
@@ -220,13 +230,18 @@ class _StudyReading:
         self.corrections: set[tuple[str, str]] = set()
         self.problems: list[str] = []
 
-    def collect_questions(self) -> Questions:
+    def collect_questions(self) -> AskedQuestions:
         """Return the questions that were asked in all runs, in the order of their sets."""
         texts = {question: self.questions[question] for question in self.order if question in self.questions}
-        return Questions(texts, self.categories, frozenset(self.reworded), self.worded, self.translations)
+        return AskedQuestions(texts, self.categories, frozenset(self.reworded), self.worded, self.translations)
 
-    def add_question_set(self, question_set: QuestionSet, asked: Collection[str] | None) -> None:
-        """Keep the questions of a set that were asked about a document, in their order; all where `asked` is None."""
+    def keep_asked_questions_of_set(
+        self, question_set: QuestionSet, asked_ids_or_none_for_all: Collection[str] | None
+    ) -> None:
+        """Keep the questions of a set that were asked about a document, in their order.
+
+        All where `asked_ids_or_none_for_all` is None.
+        """
         if question_set.translates:
             self.translations[question_set.name] = question_set
             self.categories = question_set.categories | self.categories
@@ -234,7 +249,7 @@ class _StudyReading:
             self.categories.update(question_set.categories)
         for question in question_set.questions:
             self.order.setdefault(question.id)
-            if asked is not None and question.id not in asked:
+            if asked_ids_or_none_for_all is not None and question.id not in asked_ids_or_none_for_all:
                 continue
             # A published set writes one regulation's name in place of all, which are rows of one table here.
             named = question_set.kind == "regulation"
@@ -250,9 +265,9 @@ class _StudyReading:
 class _RunReading:
     """One run on its way into the frames."""
 
-    def __init__(self, reading: _StudyReading, source: Source, repeated: Collection[str]) -> None:
+    def __init__(self, reading: _StudyReading, source: SelectedRun, repeated: Collection[str]) -> None:
         self._reading, self._source = reading, source
-        self._inputs = Inputs(reading.workspace, source.folder, reading.shared)
+        self._inputs = RunDocumentsAndQuestions(reading.workspace, source.folder, reading.shared)
         manifest = source.manifest
         # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
         self._recorded = {name for name, facts in manifest.systems.items() if facts.words == "recording"}
@@ -271,7 +286,7 @@ class _RunReading:
                 self._keep_document_and_questions(name)
         rows: dict[str, int] = {}
         unselected, failed = set[str](), set[str]()
-        for _, line in self._source.folder.read_verified_answers_with_offsets(MeasuredHead):
+        for _, line in self._source.folder.read_verified_answers_with_offsets(MeasuredRecordHead):
             if line.kind != "answer":
                 continue
             (failed.add if line.status == "failed" else failed.discard)(line.key)
@@ -280,7 +295,7 @@ class _RunReading:
             else:
                 unselected.add(line.key)
         self._add_unasked_questions(rows)
-        for row in self._read_published_scores():
+        for row in self._read_published_score_rows():
             self._reading.gathering.published.add_row(row)
         excluded = read_exclusions(self._source.folder, "answer")
         if unknown := sorted(excluded.keys() - rows.keys() - unselected):
@@ -288,35 +303,37 @@ class _RunReading:
                 f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {join_some(unknown, 3)}; "
                 "correct the key."
             )
-        lack = self._source.folder.describe_lost_answers(
+        lack = self._source.folder.describe_lost_answers_or_empty(
             self._source.manifest, len(rows) + len(unselected) - len(failed)
         )
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
-    def add_facts_of_several_answers(self, answers: Callable[[], pd.DataFrame]) -> None:
+    def add_facts_of_several_answers(self, build_answer_frame: Callable[[], pd.DataFrame]) -> None:
         """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
         gathering = self._reading.gathering
-        for values in self._reader.compute_across_answers(gathering.filled_answer_columns, answers):
+        for values in self._reader.compute_across_answers(gathering.filled_answer_columns, build_answer_frame):
             gathering.update_answer_columns(values)
 
-    def _keep_document_and_questions(self, name: str) -> None:
+    def _keep_document_and_questions(self, document_name: str) -> None:
         """Keep a document, or its statistics, and the questions that were asked about it."""
-        question_set = self._inputs.questions(name)
+        question_set = self._inputs.questions(document_name)
         if question_set is not None:
             # Published scores of a recording may be of questions whose answers it lacks.
-            self._reading.add_question_set(question_set, None if self._recorded else self._planned_questions.get(name))
+            self._reading.keep_asked_questions_of_set(
+                question_set, None if self._recorded else self._planned_questions_by_document.get(document_name)
+            )
         documents = self._reading.documents
-        if name in self._withheld.statistics:
-            documents.setdefault(name, self._withheld.statistics[name])
-        if name in documents:
+        if document_name in self._withheld.statistics:
+            documents.setdefault(document_name, self._withheld.statistics[document_name])
+        if document_name in documents:
             return
         try:
-            documents[name] = self._inputs.document(name)
+            documents[document_name] = self._inputs.document(document_name)
         except GenaipaError as error:
             self._reading.problems.append(str(error))
 
     @cached_property
-    def _planned_questions(self) -> dict[str, frozenset[str]]:
+    def _planned_questions_by_document(self) -> dict[str, frozenset[str]]:
         """Document → the questions that the run asks about it, which may be fewer than its set has."""
         manifest, plan = self._source.manifest, get_plan_if_procedure_run(self._source.manifest.spec)
         planned: dict[str, frozenset[str]] = {}
@@ -331,7 +348,7 @@ class _RunReading:
             planned[document] = alike.setdefault(every, every)
         return planned
 
-    def _add_answer_or_failure(self, rows_by_key: dict[str, int], record: MeasuredHead) -> None:
+    def _add_answer_or_failure(self, rows_by_key: dict[str, int], record: MeasuredRecordHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
         at = read_coordinates(record)
         talk = self._find_or_add_conversation_row(record.system, at)
@@ -383,7 +400,7 @@ class _RunReading:
             **self._reader.read_question_row(document, question),
         }
 
-    def _find_or_add_conversation_row(self, system: str, coordinates: Coordinates) -> int:
+    def _find_or_add_conversation_row(self, system: str, coordinates: RecordCoordinates) -> int:
         """Return the number of what every answer of a conversation shares."""
         conversation_key = system, *coordinates[:-1]
         number = self._talks.get(conversation_key)
@@ -408,7 +425,7 @@ class _RunReading:
             )
         return number
 
-    def _find_position_in_conversation(self, system: str, coordinates: Coordinates) -> int:
+    def _find_position_in_conversation(self, system: str, coordinates: RecordCoordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
         order = self._source.manifest.orders.get(f"{coordinates.document}|{coordinates.repetition}", ())
         return (
@@ -436,7 +453,7 @@ class _RunReading:
                     continue
                 key = f"{conversation_id(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in present_keys:
-                    at = Coordinates(document, initialization, wording, int(number), prompts, question)
+                    at = RecordCoordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add_answer(
                         key,
                         self._find_or_add_question_row(document, question),
@@ -444,7 +461,7 @@ class _RunReading:
                         {"position": self._find_position_in_conversation(system, at), "status": "missing"},
                     )
 
-    def _read_published_scores(self) -> Iterable[dict[str, Any]]:
+    def _read_published_score_rows(self) -> Iterable[dict[str, Any]]:
         """Yield the scores that a published study gives for these systems."""
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
         published = load_all_published_scores(self._source.folder)

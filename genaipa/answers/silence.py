@@ -9,7 +9,7 @@ from genaipa.scoring.evidence.abstention import classify_whether_silence_is_clai
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
 
 
 class ClaimedSilence(Fact):
@@ -27,16 +27,16 @@ class ClaimedSilence(Fact):
     }
     texts = frozenset({"reply"})
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:
         """Find the stance; nothing about a document in a language without rules."""
         if record.reply is None and record.status != "refused":
             return {}
         return {
             "claims_silence": classify_whether_silence_is_claimed(
-                record.reply or "", run.language(record.document), record.status
+                record.reply or "", run.language_code_of_document(record.document), record.status
             )
         }
 
-    def cache_key(self, run: RunInputs, record: MeasuredHead) -> tuple[str, str]:
+    def cache_key(self, run: RunInputs, record: MeasuredRecordHead) -> tuple[str, str]:
         """Return the language, whose rules are used, and the status."""
-        return run.language(record.document), record.status
+        return run.language_code_of_document(record.document), record.status

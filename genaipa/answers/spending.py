@@ -8,7 +8,7 @@ from genaipa.answers.fact import Column, Fact
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
 
 
 class Spending(Fact):
@@ -24,7 +24,7 @@ class Spending(Fact):
     }
     of_failures = True
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:  # noqa: ARG002 - of the record alone
         """Read what the record has of its call."""
         row = {"seconds": record.seconds, "cost": record.cost}
         if (usage := record.usage) is not None:
@@ -45,7 +45,7 @@ class FirstToken(Fact):
         ),
     }
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:  # noqa: ARG002 - of the record alone
         """Read both times."""
         return {"first_token_seconds": record.first_token, "first_text_seconds": record.first_text}
 
@@ -63,6 +63,6 @@ class PromptCut(Fact):
     }
     of_failures = True
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:  # noqa: ARG002 - of the record alone
         """Read the mark of the record."""
         return {"prompt_cut": "yes"} if record.prompt_cut else {}

@@ -26,8 +26,8 @@ from genaipa.answers.tidy import (
     convert_to_category,
     has_any_value,
     list_metrics,
+    merge_analyst_rows_per_planned_answer,
     plain_texts,
-    select_one_row_per_planned_answer,
 )
 from genaipa.files.html import format_one_line_repr
 from genaipa.policies.document import Document
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.answers.fact import Place, Row
-    from genaipa.policies.statistics import Statistics
+    from genaipa.policies.statistics import TextStatistics
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.selection import Groups, Source
+    from genaipa.runs.selection import DocumentGrouping, SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace
 
 
-class Questions(NamedTuple):
+class AskedQuestions(NamedTuple):
     """The questions that were asked: `texts` (id → text, with its placeholder) in the order of their sets.
 
     `categories` (id → name) are in that order, too. `reworded` are the ids under which runs asked different words.
@@ -63,7 +63,7 @@ class Questions(NamedTuple):
     translations: Mapping[str, QuestionSet] = {}
 
 
-class Annotated(NamedTuple):
+class AnnotatedAnswers(NamedTuple):
     """The annotated `answers` to the questions, by run, document and question.
 
     `corrections` are the document and question of those with a known correction; `corrected` says whether these are
@@ -75,7 +75,7 @@ class Annotated(NamedTuple):
     corrected: bool = False
 
 
-class Log(NamedTuple):
+class AnswerEventLog(NamedTuple):
     """What happened at the desk to the answers, in order: `every` event, and those `counted`.
 
     Events of an analyst in `left_out` (name → reason) don't count. `head` is the last digest of the whole log, by
@@ -101,22 +101,22 @@ class Study:
 
     answers: pd.DataFrame
     table: pd.DataFrame
-    sources: Sequence[Source] = ()
+    sources: Sequence[SelectedRun] = ()
     rubric: Rubric = field(default_factory=shipped_rubric)
-    documents: Mapping[str, Document | Statistics] = field(default_factory=dict)
-    questions: Questions = field(default_factory=Questions)
-    annotated: Annotated = field(default_factory=Annotated)
-    log: Log = field(default_factory=Log)
+    documents: Mapping[str, Document | TextStatistics] = field(default_factory=dict)
+    questions: AskedQuestions = field(default_factory=AskedQuestions)
+    annotated: AnnotatedAnswers = field(default_factory=AnnotatedAnswers)
+    log: AnswerEventLog = field(default_factory=AnswerEventLog)
     waves: Waves = field(default_factory=Waves)
     """The random parts of their answers that people were asked to score, as far as people finished them."""
     problems: Sequence[str] = ()
     lost: Sequence[str] = ()
     """Sentences on slices that are lost, or foreign: without them nothing may pass as the whole study."""
-    groups: Groups | None = None
+    groups: DocumentGrouping | None = None
     workspace: Workspace | None = None
 
     @cached_property
-    def document_statistics(self) -> dict[str, Statistics]:
+    def document_statistics(self) -> dict[str, TextStatistics]:
         """The statistics of the documents, by name."""
         return {
             name: measure_text(document.text, document.about.language) if isinstance(document, Document) else document
@@ -140,7 +140,7 @@ class Study:
 
     @cached_property
     def _distinct_answers(self) -> pd.DataFrame:
-        once = select_one_row_per_planned_answer(self.table)
+        once = merge_analyst_rows_per_planned_answer(self.table)
         answers = self.answers.take(once["row"].to_numpy())
         return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
 
@@ -217,7 +217,7 @@ class Study:
         return replace(self, answers=answers, table=table)
 
     @plain_texts
-    def replace_scores_from_events(self, events: Iterable[Event], *, excluded: bool = False) -> Study:
+    def replace_scores_from_events(self, events: Iterable[Event], *, count_excluded: bool = False) -> Study:
         """Return the study with the scores in effect after these events in place of its own: no run is read again."""
         digests = {*self.answers["answer"].cat.categories} - {""}
         answer_events = [event for event in events if event.answer in digests]
@@ -231,7 +231,7 @@ class Study:
             published,
             read_score_columns(effective, self.rubric, inputs, answers, failures),
             self.rubric,
-            excluded=excluded,
+            count_excluded=count_excluded,
         )
         log = self.log._replace(counted=answer_events)
         problems = list(dict.fromkeys([*self.problems, *failures.values()]))
@@ -259,18 +259,22 @@ def shrink_waves_to_finished_parts(waves: Waves, answers: pd.DataFrame, effectiv
 
 
 def add_study_facts(
-    answers: pd.DataFrame, study: StudyInputs, failures: dict[str, str], *, only_from_scores: bool = False
+    answers: pd.DataFrame,
+    study: StudyInputs,
+    failure_sentences_by_fact: dict[str, str],
+    *,
+    only_from_scores: bool = False,
 ) -> pd.DataFrame:
     """Add facts about answers among all of a study; where `only_from_scores`, those alone that follow from scores.
 
-    A package's that fails is left out, with a sentence in `failures`.
+    A package's that fails is left out, with a sentence in `failure_sentences_by_fact`.
     """
     columns = fact_columns()
     for fact in study_facts():
         if only_from_scores and not fact.reads_scores:
             continue
         try:
-            values = fact.compute(study, answers)
+            values = fact.compute_answer_columns(study, answers)
             if values is None:
                 continue
             answers = answers.assign(
@@ -282,16 +286,20 @@ def add_study_facts(
                 }
             )
         except Exception as error:  # noqa: BLE001 - a package's
-            failures[fact.name] = describe_fact_failure_or_raise(fact, error)
+            failure_sentences_by_fact[fact.name] = describe_fact_failure_or_raise(fact, error)
     return answers
 
 
 def read_score_columns(
-    events: Sequence[Event], rubric: Rubric, study: StudyInputs, answers: pd.DataFrame, failures: dict[str, str]
+    events: Sequence[Event],
+    rubric: Rubric,
+    study: StudyInputs,
+    answers: pd.DataFrame,
+    failure_sentences_by_fact: dict[str, str],
 ) -> dict[str, Any]:
     """Return the columns of the scores that these events give, with what facts about scores read in them.
 
-    A package's fact that fails is left out, with a sentence in `failures`.
+    A package's fact that fails is left out, with a sentence in `failure_sentences_by_fact`.
     """
     metrics = list(rubric.metrics)
     # A few hundred different values at most: looked up once, then only pointed to.
@@ -318,5 +326,5 @@ def read_score_columns(
                 rows = [check_and_return_fact_row(fact, read(event)) for event in events]
                 columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
         except Exception as error:  # noqa: BLE001 - a package's
-            failures[fact.name] = describe_fact_failure_or_raise(fact, error)
+            failure_sentences_by_fact[fact.name] = describe_fact_failure_or_raise(fact, error)
     return columns

@@ -8,7 +8,7 @@ from genaipa.answers.fact import Column, Fact
 
 if TYPE_CHECKING:
     from genaipa.answers.fact import Row, RunInputs
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
 
 
 class Thoughts(Fact):
@@ -25,7 +25,7 @@ class Thoughts(Fact):
     }
     texts = frozenset({"reply"})
 
-    def read(self, run: RunInputs, record: MeasuredHead) -> Row:  # noqa: ARG002 - of the record alone
+    def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:  # noqa: ARG002 - of the record alone
         """Read the length of the thoughts, and what was spent on them: 0 tokens may be unknown ones."""
         row: dict[str, float] = {}
         if record.usage is not None and record.usage.reasoning:

@@ -57,13 +57,13 @@ plain_texts = _PlainTexts()
 
 def column_types_and_meanings(metrics: Iterable[str]) -> Meanings:
     """Return the type and meaning of each column of answers joined with their scores, in their order."""
-    meanings = _column_meanings_of_installed_facts()
+    meanings = _installed_columns_of_answers_and_scores()
     values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
     return {**ANSWER, **meanings["answers"], **SCORER, **values, **OVERALL, **meanings["scores"]}
 
 
 @functools.cache
-def _column_meanings_of_given_facts(
+def _column_meanings_for_answers_and_scores(
     about_answers: tuple[Fact | StudyFact, ...], about_scores: tuple[ScoreFact, ...]
 ) -> dict[str, Meanings]:
     return {
@@ -72,14 +72,14 @@ def _column_meanings_of_given_facts(
     }
 
 
-def _column_meanings_of_installed_facts() -> dict[str, Meanings]:
-    return _column_meanings_of_given_facts((*answer_facts(), *study_facts()), score_facts())
+def _installed_columns_of_answers_and_scores() -> dict[str, Meanings]:
+    return _column_meanings_for_answers_and_scores((*answer_facts(), *study_facts()), score_facts())
 
 
-def list_metrics(data: pd.DataFrame) -> list[str]:
+def list_metrics(frame: pd.DataFrame) -> list[str]:
     """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
-    meanings = _column_meanings_of_installed_facts()["answers"]
-    names = takewhile(lambda name: name != "m_all", data.columns)
+    meanings = _installed_columns_of_answers_and_scores()["answers"]
+    names = takewhile(lambda name: name != "m_all", frame.columns)
     return [str(name) for name in names if name not in CORE and name not in meanings]
 
 
@@ -110,7 +110,7 @@ def append_published_scores(
     return pd.concat([scored.astype(shared_types), published.astype(shared_types)], ignore_index=True)
 
 
-def set_m_all_and_counted_columns(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
+def set_m_all_and_counted_columns(frame: pd.DataFrame, rubric: Rubric, *, count_excluded: bool) -> None:
     """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
     is_scored = values.notna().all(axis=1)
@@ -122,12 +122,12 @@ def set_m_all_and_counted_columns(frame: pd.DataFrame, rubric: Rubric, *, exclud
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
     frame["counted"] = (
         flag_countable_rows_even_if_excluded(frame)
-        if excluded
+        if count_excluded
         else flag_countable_rows_even_if_excluded(frame) & (frame["excluded"] == "")
     )
 
 
-def select_one_row_per_planned_answer(table: pd.DataFrame) -> pd.DataFrame:
+def merge_analyst_rows_per_planned_answer(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each question that was planned, however many analysts scored its answer.
 
     Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
@@ -207,7 +207,7 @@ def convert_to_category(column: pd.Series, first_values: Sequence[str]) -> pd.Se
     return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(ordered))
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
+def write_frame_as_csv_or_parquet(frame: pd.DataFrame, path: Path) -> None:
     """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
     frame = drop_empty_fact_columns(frame)
     if path.suffix == ".csv":
@@ -250,14 +250,14 @@ def _escape_spreadsheet_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     changed = frame.copy(deep=False)
     for name, kind in ((name, kind) for name, (kind, _) in column_types_and_meanings(()).items() if name in frame):
         if kind == "category":
-            values = [escape_formula(value, csv=True) for value in frame[name].cat.categories]
+            values = [escape_formula(value, in_csv=True) for value in frame[name].cat.categories]
             changed[name] = frame[name].cat.rename_categories(values)
         elif kind == "str":
-            changed[name] = frame[name].map(lambda text: escape_formula(text, csv=True))
+            changed[name] = frame[name].map(lambda text: escape_formula(text, in_csv=True))
     return changed
 
 
-def attach_metric_names(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+def attach_metric_display_names(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Return the frame with the names of metrics that have another name than their column."""
     names = {metric: name for metric, name in rubric.display_names.items() if name != metric}
     frame.attrs = {"names": names} if names else {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genaipa.answers.fact import Column, StudyFact
-from genaipa.scoring.waves import compute_wave_inclusion
+from genaipa.scoring.waves import compute_wave_inclusion_and_chance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,14 +38,14 @@ class WaveMembership(StudyFact):
     }
     reads_scores = True
 
-    def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
+    def compute_answer_columns(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
         """Look the answers up in the waves, as they are finished, were drawn first and are asked for."""
         if not study.waves:
             return None
-        included = compute_wave_inclusion(answers, study.waves)
+        included = compute_wave_inclusion_and_chance(answers, study.waves)
         is_drawn, in_wave = included["pi"].notna(), included["in_wave"]
         first, whole = (
-            in_wave if waves == study.waves else compute_wave_inclusion(answers, waves)["in_wave"]
+            in_wave if waves == study.waves else compute_wave_inclusion_and_chance(answers, waves)["in_wave"]
             for waves in study.waves.waves_at_first_and_latest_sizes
         )
         return {

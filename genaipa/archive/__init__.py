@@ -57,7 +57,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import format_yaml, read_yaml
-from genaipa.kinds import describe_task_and_plan, find_kind_or_placeholder
+from genaipa.kinds import describe_task_and_plan_or_empty, find_kind_or_placeholder
 from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.statistics import measure_text
 from genaipa.questions.annotations import read_annotations_without_blanks
@@ -67,25 +67,25 @@ from genaipa.reports.chapters.chapter import make_rule_scored_results
 from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
-from genaipa.runs.authors import Authors
+from genaipa.runs.authors import AnswerAuthors
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
-from genaipa.runs.integrity import find_damage
+from genaipa.runs.integrity import find_damage_in_run_folder
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, WithheldTextFacts, encode_manifest
 from genaipa.runs.permission import (
-    Permission,
+    SharingPermission,
     classify_origin_of_reply_words,
     find_withheld_documents_of_study,
-    is_redistributable,
+    license_allows_redistribution,
 )
 from genaipa.runs.records import DOCUMENTS
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.importing import import_scores_from_sources
+from genaipa.scoring.importing import import_scores_or_return_problems
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
-from genaipa.scoring.rubric import GUIDELINES, SHIPPED, load_rubric, rubric_file
-from genaipa.scoring.store import Store, open_existing_store
+from genaipa.scoring.rubric import GUIDELINES, SHIPPED, find_rubric_path, load_rubric
+from genaipa.scoring.store import ScoreStore, open_existing_store
 from genaipa.scoring.waves import WAVES, Waves, encode_waves
 from genaipa.workspace import MARKER, find_workspace, shipped_folder
 
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
     from genaipa.answers.fact import Row, Text
     from genaipa.answers.study import Study
     from genaipa.runs.records import Record
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
@@ -103,7 +103,7 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Packed:
+class WrittenPack:
     """A written archive: its contents, how many events of scoring it holds, and its report.
 
     `unclear` maps a system to the documents about which its replies were left out because nothing says whether they
@@ -116,60 +116,76 @@ class Packed:
     unclear: dict[str, list[str]]
 
 
-def pack(
-    workspace: Workspace, sources: Sequence[Source], file: Path, *, excluded: bool = False, whole: bool = False
-) -> Packed:
+def pack_study(
+    workspace: Workspace,
+    sources: Sequence[SelectedRun],
+    file: Path,
+    *,
+    with_excluded_answers: bool = False,
+    include_withheld_texts: bool = False,
+) -> WrittenPack:
     """Write runs, their scores and their report into the archive `file`, over an earlier one.
 
-    `excluded` counts excluded answers in the report; `whole` includes texts that may not be passed on.
-    A DataError for a damaged run, a UsageError if the file can't be written.
+    `with_excluded_answers` counts excluded answers in the report; `include_withheld_texts` includes texts that may not
+    be passed on. A DataError for a damaged run, a UsageError if the file can't be written.
     """
     with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
         folder = Path(made)
         study = gather_study(workspace, sources, store)
         events = study.log.every
-        absent = _write_pack_workspace_and_list_absent(folder, sources, study, whole=whole)
-        copy_own_rubric_into_pack(folder, rubric_file(workspace))
+        absent = _write_pack_workspace_and_list_absent(
+            folder, sources, study, include_withheld_texts=include_withheld_texts
+        )
+        copy_own_rubric_into_pack(folder, find_rubric_path(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
-            write_file(folder / GUIDELINES, guidelines.read_bytes())
+            write_file_making_folder(folder / GUIDELINES, guidelines.read_bytes())
         _write_waves_of_systems(folder, study.waves, {name for source in sources for name in source.systems})
         if study.log.left_out:
-            write_file(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
+            write_file_making_folder(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names_that_select_sources(sources)
-        packed = gather_study(staged, select_sources(staged, names), store, excluded=excluded)
+        packed = gather_study(
+            staged, select_runs_and_apply_filters(staged, names), store, count_excluded=with_excluded_answers
+        )
         report = Report.build(packed, results=make_rule_scored_results(staged, packed.sources))
-        report.write(folder / REPORT, whole=whole)
+        report.write(folder / REPORT, whole=include_withheld_texts)
         content = Pack(
             format=FORMAT,
             genaipa=__version__,
             names=tuple(names),
             runs=tuple(source.folder.name for source in sources),
-            excluded=excluded,
+            excluded=with_excluded_answers,
             rubric=load_rubric(workspace).digest,
             absent=tuple(absent),
             versions=package_versions(),
         )
         write_pack_file(file, folder, content)
-    return Packed(content, len(events), report, {} if whole else _withheld_documents_by_authorless_system(sources))
+    return WrittenPack(
+        content,
+        len(events),
+        report,
+        {} if include_withheld_texts else _withheld_documents_by_authorless_system(sources),
+    )
 
 
 def _write_pack_workspace_and_list_absent(
-    folder: Path, sources: Sequence[Source], study: Study, *, whole: bool
+    folder: Path, sources: Sequence[SelectedRun], study: Study, *, include_withheld_texts: bool
 ) -> list[AbsentText]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
     absent: dict[str, AbsentText] = {}
-    write_file(folder / MARKER, b"# An unpacked study: see pack.json.\n")
+    write_file_making_folder(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
         for name, content in iterate_packed_run_files(
-            source, whole=whole, known_facts=study.collect_rows_by_fact_and_answer_key(run)
+            source,
+            include_withheld_texts=include_withheld_texts,
+            rows_by_fact_and_answer_key=study.collect_rows_by_fact_and_answer_key(run),
         ):
-            write_file(folder / RUNS / source.folder.name / name, content)
+            write_file_making_folder(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
-            if not whole and not is_redistributable(about.license):
+            if not include_withheld_texts and not license_allows_redistribution(about.license):
                 absent[about.digest] = AbsentText(name, about.digest, about.source, about.license)
-    write_file(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
+    write_file_making_folder(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
 
 
@@ -179,8 +195,8 @@ def copy_own_rubric_into_pack(pack_folder: Path, rubric_file: Path) -> None:
     Only that of a workspace that names none needs no file and no name: others ship, too, in other languages.
     """
     if rubric_file != shipped_folder("rubrics") / f"{SHIPPED}.yaml":
-        write_file(pack_folder / "rubrics" / rubric_file.name, rubric_file.read_bytes())
-        write_file(
+        write_file_making_folder(pack_folder / "rubrics" / rubric_file.name, rubric_file.read_bytes())
+        write_file_making_folder(
             pack_folder / MARKER,
             (pack_folder / MARKER).read_bytes() + f"rubric = {json.dumps(rubric_file.stem)}\n".encode(),
         )
@@ -189,14 +205,14 @@ def copy_own_rubric_into_pack(pack_folder: Path, rubric_file: Path) -> None:
 def _write_waves_of_systems(folder: Path, waves: Waves, systems: Collection[str]) -> None:
     """Give the unpacked study the waves of its systems."""
     if draws := tuple(draw for draw in waves.draws if draw.system in systems):
-        write_file(folder / WAVES, encode_waves(Waves(draws)))
+        write_file_making_folder(folder / WAVES, encode_waves(Waves(draws)))
 
 
-def write_pack_file(file: Path, folder: Path, content: Pack) -> None:
+def write_pack_file(file: Path, content_folder: Path, pack_contents: Pack) -> None:
     """Write the pack of a folder's files, with the digest of each in `pack.json`; a UsageError if it can't be."""
-    files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    files = {p.relative_to(content_folder).as_posix(): p.read_bytes() for p in content_folder.rglob("*") if p.is_file()}
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
-    listed = msgspec.json.encode(msgspec.structs.replace(content, files=digests))
+    listed = msgspec.json.encode(msgspec.structs.replace(pack_contents, files=digests))
     try:
         with open_for_atomic_write(file) as made, zipfile.ZipFile(made, "w") as archive:
             archive.writestr(_zip_entry(PACK), msgspec.json.format(listed, indent=1) + b"\n")
@@ -213,22 +229,22 @@ def _zip_entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def write_file(path: Path, content: bytes) -> None:
+def write_file_making_folder(path: Path, content: bytes) -> None:
     """Write a file, its folder made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
 
-def _withheld_documents_by_authorless_system(sources: Sequence[Source]) -> dict[str, list[str]]:
+def _withheld_documents_by_authorless_system(sources: Sequence[SelectedRun]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
-        for system, document in Permission(source.folder, source.manifest).list_withheld_systems_and_documents():
+        for system, document in SharingPermission(source.folder, source.manifest).list_withheld_system_document_pairs():
             if system in source.systems and not classify_origin_of_reply_words(source.manifest, system):
                 documents_by_system.setdefault(system, {})[document] = None
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
 
-def _names_that_select_sources(sources: Sequence[Source]) -> list[str]:
+def _names_that_select_sources(sources: Sequence[SelectedRun]) -> list[str]:
     """Names that select the same again: runs, and systems of runs that were selected in part."""
     names: dict[str, None] = {}
     for source in sources:
@@ -238,34 +254,34 @@ def _names_that_select_sources(sources: Sequence[Source]) -> list[str]:
 
 
 def iterate_packed_run_files(
-    source: Source,
+    source: SelectedRun,
     *,
-    whole: bool,
-    known_facts: Mapping[str, Mapping[str, Row]] | None = None,
+    include_withheld_texts: bool,
+    rows_by_fact_and_answer_key: Mapping[str, Mapping[str, Row]] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
     """(path in the run folder, content) of each file of a run that goes into a pack, in the order of the paths.
 
-    `whole` leaves nothing out: for a colleague who has the texts anyway. `known_facts` are the rows of facts about
-    answers (fact → key → row), which stay where the texts that they were read from don't. A DataError for a damaged
-    run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the runs that it
-    is about, and a suite's, whose figures could not be made again from what is left.
+    `include_withheld_texts` leaves nothing out: for a colleague who has the texts anyway. `rows_by_fact_and_answer_key`
+    are the rows of facts about answers (fact → key → row), which stay where the texts that they were read from don't. A
+    DataError for a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the
+    texts of the runs that it is about, and a suite's, whose figures could not be made again from what is left.
     """
-    if find_kind_or_placeholder(source.manifest.spec.kind).on_answers and not whole:
+    if find_kind_or_placeholder(source.manifest.spec.kind).on_answers and not include_withheld_texts:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those runs instead "
             "(their verdicts are included), or pack everything, texts included: --with-texts."
         )
-    if not whole and not Permission(source.folder, source.manifest).items:
+    if not include_withheld_texts and not SharingPermission(source.folder, source.manifest).items:
         spec = source.manifest.spec
-        task_name = describe_task_and_plan(spec) or spec.task
+        task_name = describe_task_and_plan_or_empty(spec) or spec.task
         raise UsageError(
             f"{source.folder.name} asks about items of the {task_name}, which its "
             "replies quote and which may not be redistributed; pack the other runs by name or, for a "
             "recipient who has the data, pack everything: --with-texts."
         )
-    for flaw in find_damage(source.folder):
+    for flaw in find_damage_in_run_folder(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)
-    redacted = _RedactedRun(source, known_facts or {}, whole=whole)
+    redacted = _RedactedRun(source, rows_by_fact_and_answer_key or {}, whole=include_withheld_texts)
     path = source.folder.path
     for name in sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()):
         if may_pack_hold_file(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes_file(name):
@@ -280,13 +296,13 @@ def iterate_packed_run_files(
 class _RedactedRun:
     """One run, with the documents, questions and replies of it that may not be passed on."""
 
-    def __init__(self, source: Source, facts: Mapping[str, Mapping[str, Row]], *, whole: bool) -> None:
+    def __init__(self, source: SelectedRun, facts: Mapping[str, Mapping[str, Row]], *, whole: bool) -> None:
         self._source, self._rows = source, facts
-        self._permission = Permission(source.folder, source.manifest, whole=whole)
+        self._permission = SharingPermission(source.folder, source.manifest, whole=whole)
         self._kept = KeptDocuments(source.folder.path)
-        self._documents, self._worded = self._permission.documents, self._permission.restricted_files
+        self._documents, self._worded = self._permission.restricted_documents, self._permission.restricted_files
         self._unasked = self._permission.restricted_questions
-        self._replies = set(self._permission.list_withheld_systems_and_documents())
+        self._replies = set(self._permission.list_withheld_system_document_pairs())
         self._withheld = {} if whole else find_withheld_documents_of_study(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
@@ -344,7 +360,7 @@ class _RedactedRun:
         return encode_manifest(manifest)
 
     def _is_in_withheld_document(self, passage: str) -> bool:
-        return self._withheld_documents_to_search.contains_most_of_passage(passage)
+        return self._withheld_documents_to_search.does_one_contain_most_of_passage(passage)
 
     @cached_property
     def _withheld_documents_to_search(self) -> OtherDocuments:
@@ -428,7 +444,7 @@ def _redact_questions(path: Path) -> bytes:
 
 
 @dataclass(frozen=True)
-class Unpacked:
+class UnpackedStudy:
     """An unpacked study: its contents, the number of its events, and the report made again here, if one was packed.
 
     Of `tables` files of tables that were compared byte for byte, `different` are not as packed.
@@ -441,7 +457,7 @@ class Unpacked:
     different: Sequence[str] = ()
 
 
-def unpack_and_rebuild_report(file: Path, folder: Path) -> Unpacked:
+def unpack_and_rebuild_report(file: Path, folder: Path) -> UnpackedStudy:
     """Make a workspace of a pack, its scores in a store, and make its report again in `reports/again/`.
 
     The folder must be new or empty (a UsageError); nothing is written for a damaged pack (a DataError).
@@ -453,12 +469,14 @@ def unpack_and_rebuild_report(file: Path, folder: Path) -> Unpacked:
         extract_checked_pack_files(file, pack, folder)
         workspace = find_workspace(folder)
         with contextlib.closing(
-            Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
+            ScoreStore.open_or_create(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
         ) as store:
-            events = _import_scores(folder, store)
+            events = _import_and_count_scores(folder, store)
             if not pack.has_report:
-                return Unpacked(pack, events)
-            study = gather_study(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
+                return UnpackedStudy(pack, events)
+            study = gather_study(
+                workspace, select_runs_and_apply_filters(workspace, pack.names), store, count_excluded=pack.excluded
+            )
         page = Report.build(study, results=make_rule_scored_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )
@@ -470,7 +488,7 @@ def unpack_and_rebuild_report(file: Path, folder: Path) -> Unpacked:
     new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
     different = [f"tables/{name}" for name in tables if not _are_table_files_equal(new_tables / name, packed / name)]
-    return Unpacked(pack, events, page, len(tables), different)
+    return UnpackedStudy(pack, events, page, len(tables), different)
 
 
 def unpack_for_scoring_unless_done(file: Path) -> Path:
@@ -487,19 +505,21 @@ def unpack_for_scoring_unless_done(file: Path) -> Path:
     return folder
 
 
-def _are_table_files_equal(file: Path, packed: Path) -> bool:
+def _are_table_files_equal(file: Path, packed_file: Path) -> bool:
     """Tell whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
-    if not (file.is_file() and packed.is_file()):
+    if not (file.is_file() and packed_file.is_file()):
         return False
-    member, counterpart = (path.read_bytes().removeprefix(MARK.encode()) for path in (file, packed))
+    member, counterpart = (path.read_bytes().removeprefix(MARK.encode()) for path in (file, packed_file))
     return member == counterpart
 
 
-def _import_scores(folder: Path, store: Store) -> int:
+def _import_and_count_scores(folder: Path, store: ScoreStore) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    imported = import_scores_from_sources(store, [folder / SCORES], (), People(), Authors(()), unknown_answers=True)
+    imported = import_scores_or_return_problems(
+        store, [folder / SCORES], (), People(), AnswerAuthors(()), unknown_answers=True
+    )
     if imported.problems:
         raise DataError(folder / SCORES, imported.problems[0])
     return imported.added + imported.known

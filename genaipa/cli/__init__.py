@@ -63,14 +63,14 @@ class Commands(RootGroup):
         return super().list_commands(ctx)
 
 
-def make_command(name: str) -> Any:
+def make_command(command_name: str) -> Any:
     """Make a command of the command line, once, with the options that every command has."""
     parent = typer.Typer(rich_markup_mode=None)
-    _add_command(parent, name)
-    return get_group(parent).commands[name]
+    _add_command(parent, command_name)
+    return get_group(parent).commands[command_name]
 
 
-def _load_command(command_words: str) -> Any:
+def _load_command_function_or_group(command_words: str) -> Any:
     """Return a command's function, or its `typer.Typer` of several; a UsageError for a package's that is broken."""
     above, _, name = command_words.rpartition(" ")
     if command_words in OWN or name in _WITHIN.get(above, ()):
@@ -88,7 +88,7 @@ def _load_command(command_words: str) -> Any:
 def _add_command(parent: typer.Typer, command_words: str) -> None:
     """Add a command by its words to the one that they are below of, with its own commands."""
     name = command_words.rpartition(" ")[2]
-    command = _load_command(command_words)
+    command = _load_command_function_or_group(command_words)
     if not isinstance(command, typer.Typer):
         parent.command(name, cls=Command)(_wrap_with_common_options(command))
         return
@@ -126,7 +126,7 @@ def _wrap_with_common_options(command: Any) -> Any:
             given.pop("workspace")  # noted by its callback
         with print_queued_notes_at_end(
             general,
-            complete_step=name_workspace_in_next_command,
+            name_workspace_in_step=name_workspace_in_next_command,
             explains=explains,
             quiet=quiet,
             json=bool(given.get("json")),
@@ -175,12 +175,12 @@ def _print_help_or_load_dotenv(
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
-    from genaipa.cli.terminal.env_file import load_keys_from_dotenv
+    from genaipa.cli.terminal.env_file import load_keys_and_addresses_from_dotenv
 
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         return
-    load_keys_from_dotenv()
+    load_keys_and_addresses_from_dotenv()
 
 
 @functools.cache
@@ -201,21 +201,21 @@ def _check_utf8_arguments(arguments: list[str]) -> None:
 def _print_error_and_alternatives(error: GenaipaError, arguments: list[str]) -> None:
     """Print an error in the command line's words, and below it what to run instead of these."""
     from genaipa.cli.terminal.alternatives import format_alternative_commands
-    from genaipa.cli.terminal.console import complain, print_to_stderr
+    from genaipa.cli.terminal.console import print_error_to_stderr, print_to_stderr
 
     lines = list(format_alternative_commands(arguments, error.ways)) if isinstance(error, RefusedSystemError) else []
     if isinstance(error, RefusedSystemError) and lines:
-        complain(f"{error.problem} Instead:")
+        print_error_to_stderr(f"{error.problem} Instead:")
     else:
         sentence = f"{error.flag}{error.problem}" if isinstance(error, OptionError) else str(error)
-        complain(name_workspace_in_next_command(sentence))
+        print_error_to_stderr(name_workspace_in_next_command(sentence))
     for line in lines:
-        print_to_stderr(line, exact=True)
+        print_to_stderr(line, no_wrap=True)
 
 
-def run_command(arguments: list[str] | None = None) -> int:
+def run_command_line(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; an error is one sentence on stderr."""
-    from genaipa.cli.terminal.console import complain
+    from genaipa.cli.terminal.console import print_error_to_stderr
     from genaipa.cli.terminal.process import prepare_streams_or_exit_if_closed
 
     prepare_streams_or_exit_if_closed()
@@ -227,16 +227,18 @@ def run_command(arguments: list[str] | None = None) -> int:
         _print_error_and_alternatives(error, sys.argv[1:] if arguments is None else arguments)
         return error.exit_code
     except TyperException as error:
-        complain(describe_parser_error(error))
+        print_error_to_stderr(describe_parser_error(error))
         return error.exit_code
     except typer.Abort:
-        complain("cancelled; nothing was done.")
+        print_error_to_stderr("cancelled; nothing was done.")
         return 1
     except BrokenPipeError:  # whoever read the output has read enough
         return 1
     except OSError as error:
         if error.errno not in _NAMES:
             raise
-        complain(UsageError(f"'{clip(str(error.filename))}' can't name a file or folder ({error.strerror})."))
+        print_error_to_stderr(
+            UsageError(f"'{clip(str(error.filename))}' can't name a file or folder ({error.strerror}).")
+        )
         return UsageError.exit_code
     return code if isinstance(code, int) else 0

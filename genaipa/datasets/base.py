@@ -1,7 +1,7 @@
 """The seam to other people's data: the protocol of a data set.
 
 A data set is a class that fits `Dataset`, by an entry point of the group `genaipa.datasets`. A kind of task brings its
-own (`genaipa.kinds.Kind.data_sets`).
+own (`genaipa.kinds.TaskKind.data_sets`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Pulled:
 
 
 @dataclass
-class Imported:
+class ImportedStudy:
     """Outcome of an import: runs by system, their numbers of answers and scores, and the names of changed files.
 
     `notes` are lines that a data set has to say of its data, `facts` the same for machines.
@@ -80,7 +80,7 @@ class Dataset(Protocol):
     question_sets: tuple[str, ...]
     systems: tuple[str, ...]
 
-    def available(self) -> bool:
+    def is_pulled(self) -> bool:
         """Tell whether documents, questions and annotated answers were pulled."""
         ...
 
@@ -92,7 +92,7 @@ class Dataset(Protocol):
         """
         ...
 
-    def import_study(self, workspace: Workspace) -> Imported:
+    def import_study(self, workspace: Workspace) -> ImportedStudy:
         """Write recorded answers and scores as runs; a UsageError if they are not here."""
         ...
 
@@ -102,14 +102,14 @@ _METHODS = ("available", "pull", "import_study")
 
 def dataset_names() -> list[str]:
     """Return the data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*_dataset_entry_points(), *_datasets_of_task_kinds_by_name())))
+    return list(dict.fromkeys((*_dataset_class_paths_by_name(), *_datasets_of_task_kinds_by_name())))
 
 
 def find_dataset(name: str) -> Dataset:
     """Return the data set of that name; a UsageError if there is none, or if its class can't be loaded."""
     if kind_dataset := _datasets_of_task_kinds_by_name().get(name):
         return kind_dataset
-    targets = _dataset_entry_points()
+    targets = _dataset_class_paths_by_name()
     if name not in targets:
         raise UnknownNameError("data set", name, dataset_names())
     try:
@@ -138,7 +138,7 @@ def pull(name: str, *, origin: str | os.PathLike[str] | None = None, offline: bo
     return find_dataset(name).pull(origin=None if origin is None else str(origin), offline=offline)
 
 
-def load_datasets() -> Iterator[Dataset]:
+def iterate_loadable_datasets() -> Iterator[Dataset]:
     """Yield every data set that can be loaded."""
     for name in dataset_names():
         try:
@@ -150,7 +150,12 @@ def load_datasets() -> Iterator[Dataset]:
 def find_unpulled_dataset_with_document(document_name: str) -> Dataset | None:
     """Return the data set, not pulled yet, that provides a document of this name."""
     return next(
-        (dataset for dataset in load_datasets() if document_name in dataset.documents and not dataset.available()), None
+        (
+            dataset
+            for dataset in iterate_loadable_datasets()
+            if document_name in dataset.documents and not dataset.is_pulled()
+        ),
+        None,
     )
 
 
@@ -165,10 +170,10 @@ def load_named_document(workspace: Workspace, name: str) -> Document:
 
 def map_recorded_systems_to_datasets() -> dict[str, Dataset]:
     """Return system (`published/NAME`) → the data set that recorded its answers."""
-    return {system: dataset for dataset in load_datasets() for system in dataset.systems}
+    return {system: dataset for dataset in iterate_loadable_datasets() for system in dataset.systems}
 
 
-def find_pulled_workspace() -> Workspace:
+def make_pulled_data_workspace() -> Workspace:
     """Return the pulled data alone, without the user's workspace."""
     return Workspace(home=pulled_folder(), layers=(("pulled", pulled_folder()),))
 
@@ -178,6 +183,6 @@ def _datasets_of_task_kinds_by_name() -> dict[str, Dataset]:
     return {name: dataset for kind in load_kinds().values() for name, dataset in kind.data_sets().items()}
 
 
-def _dataset_entry_points() -> dict[str, str]:
+def _dataset_class_paths_by_name() -> dict[str, str]:
     """Return name → module:Class."""
     return entry_point_targets(ENTRY_POINTS)

@@ -21,7 +21,7 @@ from genaipa import workspace
 from genaipa.datasets.base import Pulled
 from genaipa.errors import DataError, GenaipaError, UsageError, clip
 from genaipa.files.atomic import open_for_atomic_write
-from genaipa.files.certificates import explain_refused_certificate
+from genaipa.files.certificates import explain_refused_certificate_or_empty
 from genaipa.files.text import SHA256, hash_like_pinned_hash, split_url_or_empty
 from genaipa.words import join_some
 
@@ -49,7 +49,7 @@ class Origin(ABC):
     remedy: str
 
     @abstractmethod
-    def read_file(self, path: str) -> bytes:
+    def read_file(self, repository_path: str) -> bytes:
         """Return the content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
 
     def stop_retrying(self) -> None:  # noqa: B027 - a folder has no attempts under way
@@ -59,13 +59,15 @@ class Origin(ABC):
         """Close connections."""
 
 
-def open_origin(origin: str, snapshot: Snapshot) -> Origin:
+def make_folder_or_server_origin(folder_or_url: str, snapshot: Snapshot) -> Origin:
     """Return the origin behind a URL or the path of a folder; a UsageError if it is neither."""
-    if is_url(origin):
-        return _ServerOrigin(origin, snapshot)
-    folder = Path(origin).expanduser()
+    if is_url(folder_or_url):
+        return _ServerOrigin(folder_or_url, snapshot)
+    folder = Path(folder_or_url).expanduser()
     if not folder.is_dir():
-        raise UsageError(f"{origin} is neither a folder nor an http(s) URL; {snapshot.title} can't be pulled from it.")
+        raise UsageError(
+            f"{folder_or_url} is neither a folder nor an http(s) URL; {snapshot.title} can't be pulled from it."
+        )
     return _FolderOrigin(folder, snapshot)
 
 
@@ -81,21 +83,24 @@ class _FolderOrigin(Origin):
         self._folder, self._files = folder, files
         self.remedy = f"check {files.repository} out at commit {files.commit[:10]} with core.autocrlf=false."
 
-    def read_file(self, path: str) -> bytes:
+    def read_file(self, repository_path: str) -> bytes:
         if self._files.scattered:
-            return self._find_content(path)
+            return self._find_scattered_file_content(repository_path)
         try:
-            return (self._folder / path).read_bytes()
+            return (self._folder / repository_path).read_bytes()
         except OSError as error:
             if inner := next(
-                (subfolder for subfolder in sorted(self._folder.glob("*/")) if (subfolder / path).is_file()), None
+                (subfolder for subfolder in sorted(self._folder.glob("*/")) if (subfolder / repository_path).is_file()),
+                None,
             ):
                 raise UsageError(
                     f"{self._folder} has {self._files.title} in a subfolder; give that folder instead: {inner}"
                 ) from None
-            raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
+            raise DataError(
+                self._folder / repository_path, f"can't be read ({error.strerror}); {self.remedy}"
+            ) from None
 
-    def _find_content(self, path: str) -> bytes:
+    def _find_scattered_file_content(self, path: str) -> bytes:
         """Find the published content at its path, at a shorter end of it, or anywhere in the folder."""
         other_contents: list[bytes] = []
         ends = self._list_unique_path_ends(path)
@@ -162,17 +167,17 @@ class _ServerOrigin(Origin):
             f"use a checkout ({files.pull_command} --from FOLDER), or use what ships with genaipa: {files.shipped}"
         )
 
-    def read_file(self, path: str) -> bytes:
+    def read_file(self, repository_path: str) -> bytes:
         pause = FIRST_PAUSE
         for attempt in range(1, ATTEMPTS + 1):
-            content, problem = self._download_or_give_reason(path)
+            content, problem = self._download_or_give_reason(repository_path)
             if content is not None:
                 return content
             if attempt < ATTEMPTS and self._stopped.wait(pause):
                 break
             pause *= 2
         raise GenaipaError(
-            f"{self._files.title} can't be fetched: {self._host} did not serve '{path}' ({problem}). "
+            f"{self._files.title} can't be fetched: {self._host} did not serve '{repository_path}' ({problem}). "
             f"Fetched files are kept; to continue, run {self._files.pull_command} again, {self._other_source}"
         )
 
@@ -183,7 +188,9 @@ class _ServerOrigin(Origin):
         try:
             answer = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, max_bytes=LARGEST)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            return None, explain_refused_certificate(error, self._host or "") or str(error) or type(error).__name__
+            return None, explain_refused_certificate_or_empty(error, self._host or "") or str(error) or type(
+                error
+            ).__name__
         if answer.status in _WORTH_ANOTHER_TRY:
             return None, f"status {answer.status}"
         if answer.status != httpx2.codes.OK:
@@ -269,7 +276,7 @@ class Snapshot:
         UsageError (offline with files missing, a bad origin), DataError (a file that isn't the published one) or
         GenaipaError (network). Missing optional files are no error: a note names them.
         """
-        from genaipa.datasets.snapshot import is_url, open_origin
+        from genaipa.datasets.snapshot import is_url, make_folder_or_server_origin
 
         wanted, study = self.required_files, self.optional_files
         missing = [path for path in wanted if not self.is_published_file_cached(path)]
@@ -287,7 +294,9 @@ class Snapshot:
                     f"files of {self.title} are missing ({examples}); to fetch them, run: {self.pull_command}"
                 )
         elif missing or lacking:
-            fetched = self._fetch_files(missing, lacking, open_origin(origin_used, self), reasons, progress)
+            fetched = self._fetch_and_count_files(
+                missing, lacking, make_folder_or_server_origin(origin_used, self), reasons, progress
+            )
         absent = [path for path in lacking if not (self.folder / path).is_file()]
         if len(absent) == len(wanted) + len(study) and reasons:
             raise reasons[0]
@@ -301,12 +310,12 @@ class Snapshot:
         missing = f"{len(absent)} of the {len(self.optional_files)} files with the study's own answers and scores"
         return f"{missing} are missing because the source lacks them: {named}. Pull again from a source that has them."
 
-    def _fetch_files(
+    def _fetch_and_count_files(
         self,
         required: list[str],
         optional: list[str],
         origin: Origin,
-        optional_errors: list[GenaipaError],
+        errors_to_extend: list[GenaipaError],
         progress: Progress | None,
     ) -> int:
         """Fetch files, a few at a time, and count them; the first of those `required` that fails ends it."""
@@ -315,8 +324,8 @@ class Snapshot:
 
         fetched = 0
         with closing(origin), ThreadPoolExecutor(CONNECTIONS) as pool:
-            jobs = [pool.submit(self._fetch_file, path, origin) for path in required]
-            jobs += [pool.submit(self._fetch_file, path, origin, optional_errors) for path in optional]
+            jobs = [pool.submit(self._fetch_file_or_note_error, path, origin) for path in required]
+            jobs += [pool.submit(self._fetch_file_or_note_error, path, origin, errors_to_extend) for path in optional]
             try:
                 for done, job in enumerate(as_completed(jobs), start=1):
                     fetched += job.result()
@@ -328,14 +337,16 @@ class Snapshot:
                 raise
         return fetched
 
-    def _fetch_file(self, path: str, origin: Origin, optional_errors: list[GenaipaError] | None = None) -> bool:
+    def _fetch_file_or_note_error(
+        self, path: str, origin: Origin, errors_to_extend: list[GenaipaError] | None = None
+    ) -> bool:
         """Fetch one file; a DataError if it is not the published one. False if it can't be had, and may be lacking."""
         try:
             content = origin.read_file(path)
         except GenaipaError as error:
-            if optional_errors is None:
+            if errors_to_extend is None:
                 raise
-            optional_errors.append(error)
+            errors_to_extend.append(error)
             return False
         if not self.is_published_content(path, content):
             raise DataError(f"{self.title}'s {path}", self._explain_mismatch(path, content, origin.remedy))
@@ -353,18 +364,18 @@ class Snapshot:
         problem = f"is not the published file (its {kind} is {actual}, expected {expected})"
         return f"{problem}; {remedy.rstrip('.')}{self.further_remedy}."
 
-    def record_conversion_step(self, step: str, key: str, **made: object) -> None:
+    def record_conversion_step(self, step: str, inputs_digest: str, **made: object) -> None:
         """Record that a step of the conversion was done with inputs of this key, and its results."""
         path = workspace.cache_folder() / self.dataset / f"{step}.json"
-        write_cache_file(path, json.dumps({"key": key, **made}, indent=1).encode())
+        write_cache_file(path, json.dumps({"key": inputs_digest, **made}, indent=1).encode())
 
-    def load_conversion_step(self, step: str, key: str) -> dict[str, Any] | None:
+    def load_conversion_step_results(self, step: str, inputs_digest: str) -> dict[str, Any] | None:
         """Return the results recorded for a step; None unless it was last done with inputs of this key."""
         try:
             results = json.loads((workspace.cache_folder() / self.dataset / f"{step}.json").read_bytes())
         except (OSError, ValueError):
             return None
-        return results if isinstance(results, dict) and results.get("key") == key else None
+        return results if isinstance(results, dict) and results.get("key") == inputs_digest else None
 
 
 def digest_inputs(*inputs: object) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datasets.base import Imported, find_pulled_workspace
+from genaipa.datasets.base import ImportedStudy, make_pulled_data_workspace
 from genaipa.datasets.snapshot import write_cache_file
 from genaipa.errors import NOT_RECORDED
 from genaipa.files.text import read_text, sha256_of
@@ -27,10 +27,10 @@ from genaipa.runs.imported import (
     PublishedScore,
     RecordedRun,
     format_published_scores_csv,
-    update_run_folder_and_name_if_changed,
+    update_run_folder_listing_changed_name,
 )
 from genaipa.runs.manifest import CONVERSATIONS
-from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Coordinates, Initialization, ProcedurePlan
+from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Initialization, ProcedurePlan, RecordCoordinates
 from genaipa.runs.records import (
     ConversationRecord,
     FailureInfo,
@@ -74,7 +74,7 @@ class PublishedAnswer(msgspec.Struct, frozen=True):
     def coordinates(self) -> dict[str, str]:
         """The coordinates of its record."""
         way = self.initialization, self.wording, self.repetition
-        return Coordinates(self.document, *way, "", self.question).as_dict()
+        return RecordCoordinates(self.document, *way, "", self.question).as_dict_without_empty_values()
 
     @property
     def key(self) -> str:
@@ -113,7 +113,7 @@ class StudyRun:
     def files(self) -> dict[str, bytes]:
         """Return name → content of every file of the folder."""
         documents, orders = self.documents_asked, self._question_order_by_document_repetition()
-        annotated = [name for name in documents if name in find_pulled_workspace().nearest_files("annotations")]
+        annotated = [name for name in documents if name in make_pulled_data_workspace().nearest_files("annotations")]
         conversations, introductions = self._make_conversations_and_introductions(orders)
         plan = ProcedurePlan(
             documents=tuple(documents),
@@ -178,7 +178,7 @@ class StudyRun:
             )
 
     def _make_conversations_and_introductions(
-        self, orders: Mapping[str, tuple[str, ...]]
+        self, question_orders: Mapping[str, tuple[str, ...]]
     ) -> tuple[list[ConversationRecord], dict[str, bytes]]:
         """Return the beginnings of conversations that were shown a document: its parts, as the study publishes them.
 
@@ -191,7 +191,7 @@ class StudyRun:
             if conversation in conversations_by_id or answer.initialization in ("company-name", "summary-by-name"):
                 continue
             document = self.documents[answer.document]
-            content = self._make_introduction(document)
+            content = self._encode_introduction_of_parts(document)
             name = sha256_of(content.decode())
             introductions[f"introductions/{name}.json"] = content
             summarized = answer.initialization == "summary-of-document"
@@ -202,11 +202,11 @@ class StudyRun:
                 system=answer.system,
                 mode="shared",
                 introduction=name,
-                order=orders[f"{answer.document}|{answer.repetition}"],
+                order=question_orders[f"{answer.document}|{answer.repetition}"],
             )
         return list(conversations_by_id.values()), introductions
 
-    def _make_introduction(self, document: Document) -> bytes:
+    def _encode_introduction_of_parts(self, document: Document) -> bytes:
         parts = document.parts(self.part_set) or [(0, len(document.text))]
         texts = [document.text[start:end] for start, end in parts]
         return encode_introduction(
@@ -214,15 +214,15 @@ class StudyRun:
         )
 
 
-def write_study(workspace: Workspace, runs: Iterable[StudyRun]) -> Imported:
+def write_study_runs(workspace: Workspace, runs: Iterable[StudyRun]) -> ImportedStudy:
     """Write runs into the workspace; those that are there and right are left alone."""
-    done = Imported()
+    done = ImportedStudy()
     for run in runs:
         done.runs.setdefault(run.system, []).append(run.name)
         answered = sum(answer.text is not None for answer in run.answers)
         done.answers[run.system] = done.answers.get(run.system, 0) + answered
         done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
-        done.changed += update_run_folder_and_name_if_changed(workspace.runs / run.name, run.files())
+        done.changed += update_run_folder_listing_changed_name(workspace.runs / run.name, run.files())
     return done
 
 
@@ -258,4 +258,4 @@ def write_recordings_and_list_systems(
 
 
 def _read_pulled_text(kind: DataKind, name: str) -> str:
-    return read_text(find_pulled_workspace().nearest_files(kind)[name][1])
+    return read_text(make_pulled_data_workspace().nearest_files(kind)[name][1])

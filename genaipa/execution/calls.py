@@ -29,7 +29,7 @@ def call_conversation_id(task: Task, system: str, call: Call) -> str:
     return call_record_key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
 
 
-def make_blank_record(task: Task, system: str, call: Call) -> Record:
+def make_record_without_reply(task: Task, system: str, call: Call) -> Record:
     """Return the record of a call before anything came of it."""
     return Record(
         key=call_record_key(task, system, call),
@@ -56,7 +56,7 @@ async def record_conversation_opening(writer: RunWriter, task: Task, system: str
             system=system,
             document=call.coordinates.get("document", ""),
             mode=call.mode,
-            introduction=writer.store_introduction(call.messages[:-1]),
+            introduction=writer.store_introduction_and_get_digest(call.messages[:-1]),
             order=call.order,
         )
     )

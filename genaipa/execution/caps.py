@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import OptionError
 from genaipa.execution.limits import max_reply_tokens
-from genaipa.execution.ready import measure_call_tokens
+from genaipa.execution.ready import measure_tokens_of_sampled_calls
 from genaipa.files.locks import hold_lock, system_file_lock
 from genaipa.runs.batches import max_unrecorded_batch_dollars
 from genaipa.runs.manifest import ANSWERS
@@ -94,5 +94,5 @@ def _dearest_call_cost(run: PreparedRun, ready: ReadySystem) -> float:
     if ready.tariff is None or ready.resolved.is_manual:
         return 0.0
     output = max_reply_tokens(run.spec.max_tokens, ready.resolved.effort)
-    longest = max((measured.input for measured in measure_call_tokens(run.task, ready)), default=0)
+    longest = max((measured.input for measured in measure_tokens_of_sampled_calls(run.task, ready)), default=0)
     return ready.tariff.cost(Usage(input=longest, output=output))

@@ -25,14 +25,14 @@ from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, token_limit_with_thoughts
 from genaipa.systems.citations import place_citations
-from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
+from genaipa.systems.provider import list_api_keys_in_environment, mask_api_keys
 from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from genaipa.execution.limits import Breaker, RunLimits, Transport
+    from genaipa.execution.limits import CircuitBreaker, RunLimits, Transport
     from genaipa.execution.observer import Observer
     from genaipa.execution.ready import ReadySystem
     from genaipa.runs.folder import RunFolder
@@ -80,7 +80,7 @@ class _AskedSystem:
     """Keys of calls that came to nothing in this process, and are not sent again with those still to come."""
 
     @property
-    def breaker(self) -> Breaker:
+    def breaker(self) -> CircuitBreaker:
         """The breaker that stops it where every call fails the same way."""
         return self.transport.limits.breaker
 
@@ -137,7 +137,7 @@ class Engine:
         await self._ask_unrecorded_calls(asked)
         while not asked.breaker.is_open and await transport.wait_and_tell_whether_to_resend():
             await self._ask_unrecorded_calls(asked)
-        await self.budget.count_pending_as_spent(name)
+        await self.budget.count_pending_reservations_as_spent(name)
         if asked.unplaced_citations:
             of_all = format_count(asked.citations, "citation")
             self.observer.on_note(
@@ -170,7 +170,7 @@ class Engine:
         """Return a dialogue from its first step to its end, or to its first failure."""
         try:
             while True:
-                said = "" if isinstance(step, tuple) else await self._obtain_reply(asked, step)
+                said = "" if isinstance(step, tuple) else await self._read_or_ask_and_record_reply(asked, step)
                 if isinstance(step, tuple):
                     await self._run_branches_concurrently(asked, step)
                 step = dialogue.send(said)
@@ -189,7 +189,7 @@ class Engine:
                 task = group.create_task(self._run_dialogue(asked, branch, step))
                 task.add_done_callback(lambda _task: asked.questions.release())
 
-    async def _obtain_reply(self, asked: _AskedSystem, call: Call) -> str:
+    async def _read_or_ask_and_record_reply(self, asked: _AskedSystem, call: Call) -> str:
         """Return the reply of a call from the records, or ask for it and keep it; or a _ConversationEndsError."""
         name = asked.ready.resolved.requested_name
         key = calls.call_record_key(self.task, name, call)
@@ -197,10 +197,10 @@ class Engine:
             return self.folder.read_records_at([self._offsets[key]])[0].reply or ""
         if asked.breaker.is_open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
-        messages = await self._prepare_messages(name, call, key)
+        messages = await self._record_opening_and_prepare_messages(name, call, key)
         settings = self._make_call_settings(call, asked.ready.resolved.effort)
         aside = [await self._reserve_call_cost(asked, messages, settings, key)]
-        record = calls.make_blank_record(self.task, name, call)
+        record = calls.make_record_without_reply(self.task, name, call)
         clock, spent = time.perf_counter(), 0.0
         try:
             attempt = await self._send_call_or_ask_for_json_in_words(asked, call, messages, settings)
@@ -214,17 +214,17 @@ class Engine:
         except BreakerOpenError:
             raise _ConversationEndsError from None
         except NoReplyError as error:
-            asked.breaker.note_failure(error)
+            asked.breaker.count_failure_and_open_if_hopeless(error)
             cost = self._calculate_usage_cost(asked, error.usage)
             spent = cost or 0.0
-            failure = FailureInfo(error.kind, mask_keys(replace_surrogates(str(error)), self._keys), error.status)
+            failure = FailureInfo(error.kind, mask_api_keys(replace_surrogates(str(error)), self._keys), error.status)
             record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
-            record = replace(record, thoughts=mask_keys(replace_surrogates(error.thoughts), self._keys))
+            record = replace(record, thoughts=mask_api_keys(replace_surrogates(error.thoughts), self._keys))
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._calculate_usage_cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
             spent = cost or 0.0
-            cut = self._note_whether_prompt_was_cut(asked, record, messages, attempt.reply, settings)
+            cut = self._detect_cut_prompt_and_report_once(asked, record, messages, attempt.reply, settings)
             record = replace(self._make_answered_record(record, attempt, cost, call), prompt_cut=cut)
             record = self._add_cited_passages(asked, record, attempt.reply, messages)
             self._report_remark_once(asked, attempt.reply.remark)
@@ -234,7 +234,7 @@ class Engine:
         offset = await self._writer.append_and_get_offset(record)
         if asked.transport.again:
             self._offsets[key] = offset
-        self.tally.add(record)
+        self.tally.add_record(record)
         self.keep(record)
         self.observer.on_record_saved(record, self.tally)
         if record.reply is None:
@@ -242,7 +242,7 @@ class Engine:
             raise _ConversationEndsError
         return record.reply
 
-    async def _prepare_messages(self, system: str, call: Call, record_key: str) -> Sequence[Message]:
+    async def _record_opening_and_prepare_messages(self, system: str, call: Call, record_key: str) -> Sequence[Message]:
         """Return the messages of a call, whose conversation's beginning is kept."""
         messages = call.messages
         if call.kind != "acknowledgement":
@@ -290,15 +290,15 @@ class Engine:
 
     def _make_answered_record(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
-        said, text = replace_surrogates(reply.text), mask_keys(replace_surrogates(reply.text), self._keys)
-        model = mask_keys(replace_surrogates(reply.model or ""), self._keys) or None
+        said, text = replace_surrogates(reply.text), mask_api_keys(replace_surrogates(reply.text), self._keys)
+        model = mask_api_keys(replace_surrogates(reply.model or ""), self._keys) or None
         if model:
             self.served.setdefault(record.system, set()).add(model)
         sent = {
-            name: mask_keys(value, self._keys) if isinstance(value, str) else value
+            name: mask_api_keys(value, self._keys) if isinstance(value, str) else value
             for name, value in reply.sent.items()
         }
-        served = {name: mask_keys(replace_surrogates(value), self._keys) for name, value in reply.served.items()}
+        served = {name: mask_api_keys(replace_surrogates(value), self._keys) for name, value in reply.served.items()}
         self.sent[record.system] = sent
         reading = self.task.read_reply_raising_task_error(call, text, _STATUS[reply.finish])
         return replace(
@@ -306,7 +306,7 @@ class Engine:
             status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
-            finish=mask_keys(replace_surrogates(reply.finish_detail), self._keys) or reply.finish,
+            finish=mask_api_keys(replace_surrogates(reply.finish_detail), self._keys) or reply.finish,
             model=model,
             usage=attempt.usage,
             cost=cost,
@@ -319,8 +319,8 @@ class Engine:
             key_masked=text != said,
             prediction=reading.prediction,
             score=reading.score,
-            passages=tuple(self._mask_passage_keys(passage) for passage in reply.passages),
-            thoughts=mask_keys(replace_surrogates(reply.thoughts), self._keys),
+            passages=tuple(self._mask_api_keys_in_passage(passage) for passage in reply.passages),
+            thoughts=mask_api_keys(replace_surrogates(reply.thoughts), self._keys),
         )
 
     def _add_cited_passages(
@@ -332,21 +332,23 @@ class Engine:
         cited = place_citations(reply.citations, messages)
         asked.citations += len(cited.passages)
         asked.unplaced_citations += cited.unplaced
-        passages = map(self._mask_passage_keys, cited.passages)
+        passages = map(self._mask_api_keys_in_passage, cited.passages)
         return replace(record, passages=(*record.passages, *passages))
 
-    def _mask_passage_keys(self, passage: Passage) -> Passage:
+    def _mask_api_keys_in_passage(self, passage: Passage) -> Passage:
         """Return the passage as it can be kept: a key in it is masked, as in the reply."""
-        text, source = (mask_keys(replace_surrogates(said), self._keys) for said in (passage.text, passage.source))
+        text, source = (mask_api_keys(replace_surrogates(said), self._keys) for said in (passage.text, passage.source))
         return replace(passage, text=text, source=source)
 
     def _report_remark_once(self, asked: _AskedSystem, remark: str) -> None:
         """Say once what is odd about replies of a system."""
         if remark and remark not in asked.remarks:
             asked.remarks.add(remark)
-            self.observer.on_note(f"{asked.ready.target.name}: {mask_keys(replace_surrogates(remark), self._keys)}.")
+            self.observer.on_note(
+                f"{asked.ready.target.name}: {mask_api_keys(replace_surrogates(remark), self._keys)}."
+            )
 
-    def _note_whether_prompt_was_cut(
+    def _detect_cut_prompt_and_report_once(
         self, asked: _AskedSystem, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
     ) -> bool:
         """Whether the server cut the prompt; said once."""
@@ -383,7 +385,7 @@ class Engine:
             if (
                 attempt.reply.finish == "length"
                 or attempt.has_only_thoughts
-                or not (flaw := self._explain_unusable_reply(call, attempt))
+                or not (flaw := self._explain_unusable_reply_or_empty(call, attempt))
             ):
                 break
             before, again = attempt, messages
@@ -401,7 +403,7 @@ class Engine:
             except NoReplyError as error:
                 error.attempts, error.usage = before.attempts + error.attempts, before.total_usage_with(error.usage)
                 raise
-        flaw = self._explain_unusable_reply(call, attempt)
+        flaw = self._explain_unusable_reply_or_empty(call, attempt)
         asked.unusable = asked.unusable + 1 if flaw else 0
         if not flaw:
             return attempt
@@ -409,11 +411,11 @@ class Engine:
             asked.breaker.reason = f"{asked.unusable} unusable replies in a row ({flaw})"
         raise attempt.make_unusable_error(flaw)
 
-    def _explain_unusable_reply(self, call: Call, attempt: Attempt) -> str:
+    def _explain_unusable_reply_or_empty(self, call: Call, attempt: Attempt) -> str:
         """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.has_only_thoughts:
             return "it has reasoning but no answer; a reasoning parser meant for another model also causes this"
-        return self.task.flaw_raising_task_error(call, attempt.reply)
+        return self.task.find_flaw_raising_task_error(call, attempt.reply)
 
     async def _send_call_or_ask_for_json_in_words(
         self, asked: _AskedSystem, call: Call, messages: Sequence[Message], settings: Settings
@@ -430,23 +432,23 @@ class Engine:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        flaw = partial(self.task.flaw_raising_task_error, call) if self.task.reads_json else None
+        flaw = partial(self.task.find_flaw_raising_task_error, call) if self.task.reads_json else None
         return await ask_for_json_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
     async def _reserve_call_cost(
-        self, asked: _AskedSystem, messages: Sequence[Message], settings: Settings, key: str = ""
+        self, asked: _AskedSystem, messages: Sequence[Message], settings: Settings, record_key: str = ""
     ) -> float:
         """Money for a call, at the full price of its input; _ConversationEndsError once the cap leaves none."""
         tariff = asked.ready.tariff
         if self.budget.cap is None or tariff is None:
             return 0.0
-        if key in self.budget.left:
-            return self.budget.left.pop(key)
+        if record_key in self.budget.left:
+            return self.budget.left.pop(record_key)
         estimate = tariff.cost(max_call_usage(asked.ready.resolved.messages_sent_to_model(messages), settings))
         if not estimate:
             return 0.0
         try:
-            await asked.transport.reserve(self.budget, estimate)
+            await asked.transport.reserve_dollars_or_raise(self.budget, estimate)
         except LeftOutError:
             raise _ConversationEndsError from None
         except SpendingCapError as error:
@@ -491,7 +493,7 @@ async def ask_for_json_in_words(
     wanted = f"Reply with nothing but a JSON object that fits this JSON Schema:\n{json.dumps(schema)}"
     asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]
 
-    def read_json_and_flaw(reply: Reply) -> tuple[str, str]:
+    def read_json_text_and_flaw(reply: Reply) -> tuple[str, str]:
         if find_flaw:
             return reply.text, find_flaw(reply) if reply.finish == "stop" else ""
         return extract_json_or_reply_and_flaw(reply.text, schema)
@@ -499,11 +501,11 @@ async def ask_for_json_in_words(
     first = attempt = await ask(asked)
     if first.has_only_thoughts:
         return first
-    text, problem = read_json_and_flaw(first.reply)
+    text, problem = read_json_text_and_flaw(first.reply)
     if problem:
         attempt = (
             await ask(append_correction_request(asked, first.reply.text, f"{problem}. {wanted}"))
         ).add_earlier_attempt(first)
-        text = read_json_and_flaw(attempt.reply)[0]
+        text = read_json_text_and_flaw(attempt.reply)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}
     return dataclasses.replace(attempt, reply=dataclasses.replace(attempt.reply, text=text, sent=sent))

@@ -33,7 +33,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass
-class PreparedJudges:
+class PreparedJudgeRuns:
     """The judge's runs to carry out: mostly one; earlier ones come first.
 
     `wanted` judgements of the `answers` are asked for, and `had` of them are there already.
@@ -47,7 +47,7 @@ class PreparedJudges:
 
 def prepare_judge_runs(
     workspace: Workspace, request: JudgeRequest, observer: Observer, *, offline: bool = False
-) -> PreparedJudges:
+) -> PreparedJudgeRuns:
     """Prepare the asking of judges, before a new run has a folder; the errors of `make_worklist_and_store_verdicts`."""
     if not request.judges:
         raise UsageError("name a judge; `genaipa systems` lists the models.")
@@ -61,7 +61,7 @@ def prepare_judge_runs(
     for task in worklist.new:
         title = f"judge-{make_default_run_name(task.spec.systems)}"
         runs.append(PreparedRun(task, title, None, offline))
-    return PreparedJudges(runs, worklist.wanted, worklist.had, worklist.answers)
+    return PreparedJudgeRuns(runs, worklist.wanted, worklist.had, worklist.answers)
 
 
 @contextlib.contextmanager
@@ -79,7 +79,7 @@ def hold_judging_lock(workspace: Workspace) -> Iterator[None]:
 
 
 async def carry_out_judge_runs(
-    judges: PreparedJudges, limits: RunLimits, observer: Observer
+    judges: PreparedJudgeRuns, limits: RunLimits, observer: Observer
 ) -> list[tuple[RunFolder, RunOutcome]]:
     """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
     done: list[tuple[RunFolder, RunOutcome]] = []

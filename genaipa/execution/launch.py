@@ -18,8 +18,8 @@ from genaipa.errors import DataError, MissingPackageError, OptionError, Spending
 from genaipa.plugins import list_class_targets, make_plugins_and_problems
 from genaipa.runs import journal
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.status import CountedRecord, Tally
-from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
+from genaipa.runs.status import AnswerTally, CountedRecord
+from genaipa.systems.provider import list_api_keys_in_environment, mask_api_keys
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
@@ -68,17 +68,17 @@ class Launch:
     sentences: set[str] = field(default_factory=set)
     """Sentences that were passed on."""
 
-    def slice_command(self, index: int, at_once: int) -> list[str]:
+    def slice_command(self, index: int, slices_at_once: int) -> list[str]:
         """Return the command of a slice, which has its share of the connections."""
-        share = max(1, self.connections // at_once) if self.shares_servers else self.connections
+        share = max(1, self.connections // slices_at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
         python = [sys.executable, "-P", "-m", "genaipa", "run"]
         words = self.resume_words if self.measure(index) else self.command
         return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
-    def relay_process_line(self, line: str) -> None:
+    def relay_process_line_once(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
-        sentence = mask_keys(line.strip(), list_api_keys_in_environment())
+        sentence = mask_api_keys(line.strip(), list_api_keys_in_environment())
         if sentence and sentence not in self.sentences:
             self.sentences.add(sentence)
             self.say(sentence)
@@ -116,7 +116,7 @@ class Launcher:
         """Return the number of slices at once, where nobody says it."""
         raise NotImplementedError
 
-    def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
+    def carry_out(self, launch: Launch, slice_indexes: Sequence[int], slices_at_once: int) -> None:
         """Carry out these slices, and tell `launch` how each ends; interrupted, have all stop in order first."""
         raise NotImplementedError
 
@@ -139,12 +139,12 @@ def load_launchers() -> dict[str, Launcher]:
     return make_plugins_and_problems("launcher", OWN, Launcher)[0]
 
 
-def parse_launcher_and_slices_at_once(option: str) -> tuple[Launcher, int | None]:
+def parse_launcher_and_slices_at_once(launcher_option: str) -> tuple[Launcher, int | None]:
     """Return the launcher that `NAME` or `NAME:4` means, and how many slices at once; an OptionError for none."""
-    name, colon, number = option.partition(":")
+    name, colon, number = launcher_option.partition(":")
     if name not in launcher_names() or (colon and not number.isdecimal()) or (number and not 1 <= int(number) <= _MOST):
         forms = [form for known in launcher_names() for form in (known, f"{known}:4")]
-        raise OptionError("on", f" '{clip(option)}': must be {join_names(forms, 'or')}.")
+        raise OptionError("on", f" '{clip(launcher_option)}': must be {join_names(forms, 'or')}.")
     launcher = load_launchers().get(name)
     if launcher is None:
         raise MissingPackageError(f"the package that provides '{name}' is no longer installed; use {LOCAL}:4.")
@@ -157,12 +157,12 @@ _MOST = 10_000
 
 
 def carry_out_slices_resuming_capped(
-    launch: Launch, launcher: Launcher, slice_indexes: Sequence[int], at_once: int | None
+    launch: Launch, launcher: Launcher, slice_indexes: Sequence[int], slices_at_once: int | None
 ) -> None:
     """Carry out slices; those that the spending cap stopped go on while the study has money left for them."""
     slices, launch.begun_with = list(slice_indexes), launch.total_answer_bytes()
     while slices:
-        room = min(at_once or launcher.default_slices_at_once(launch), len(slices))
+        room = min(slices_at_once or launcher.default_slices_at_once(launch), len(slices))
         if launch.shares_servers:
             room = min(room, launch.connections)
         before = launch.total_answer_bytes()
@@ -191,19 +191,19 @@ class StudyTally:
     example: PreparedRun
     """A slice by which the size of those that nobody has begun is told."""
     _folders: dict[int, RunFolder] = field(default_factory=dict)
-    _tallies: dict[int, Tally] = field(default_factory=dict)
+    _tallies: dict[int, AnswerTally] = field(default_factory=dict)
     _documents: dict[int, int] = field(default_factory=dict)
     _read: dict[int, int] = field(default_factory=dict)
     _decoder: msgspec.json.Decoder[CountedRecord] = field(default_factory=lambda: msgspec.json.Decoder(CountedRecord))
 
-    def count_all_slices(self) -> Tally:
+    def tally_answers_of_all_slices(self) -> AnswerTally:
         """Return the counts of all slices; each document that nobody has begun counts as much as the others."""
         assert self.example.slice is not None, "it is a slice"
         assert self.example.corpus is not None, "only a corpus has slices"
         if len(self._folders) < self.example.slice.number:
             for index, folder in self.find_folders().items():
                 self._folders.setdefault(index, folder)
-        total = Tally()
+        total = AnswerTally()
         for index, folder in self._folders.items():
             total.add_tally(self._update_slice_tally(index, folder))
         documents = sum(self._documents.values())
@@ -214,14 +214,14 @@ class StudyTally:
             row.planned = round(row.planned * self.example.corpus.asked / max(1, documents))
         return total
 
-    def _update_slice_tally(self, index: int, folder: RunFolder) -> Tally:
+    def _update_slice_tally(self, index: int, folder: RunFolder) -> AnswerTally:
         """Return the counts of a slice, with the answers that were appended since the last look."""
         if index not in self._tallies:
             try:
                 manifest = folder.manifest()
             except DataError:  # told by whoever carries it out
-                return Tally()
-            self._tallies[index], self._documents[index] = Tally(), len(manifest.documents)
+                return AnswerTally()
+            self._tallies[index], self._documents[index] = AnswerTally(), len(manifest.documents)
             self._tallies[index].set_planned_answers(manifest.spec, manifest.orders, manifest.planned)
         tally, start = self._tallies[index], self._read.get(index, 0)
         path = folder.path / ANSWERS
@@ -229,7 +229,7 @@ class StudyTally:
             if path.stat().st_size > start:
                 for place, line in journal.read_lines_with_offsets(path, start):
                     self._read[index] = place + len(line)
-                    tally.add(self._decoder.decode(line))
+                    tally.add_record(self._decoder.decode(line))
         except (OSError, msgspec.DecodeError):  # told by whoever carries it out
             pass
         return tally

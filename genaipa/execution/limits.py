@@ -37,14 +37,14 @@ from genaipa.systems.base import (
     Usage,
     select_usable_passages_and_remark,
 )
-from genaipa.systems.provider import redact
+from genaipa.systems.provider import redact_keys
 from genaipa.systems.thoughts import join_distinct_thoughts, split_thoughts, strip_blank_lines_and_end_mark
 from genaipa.words import replace_unprintable_characters
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.batches.batched import BatchingOptions
     from genaipa.systems.base import Message, Settings, System
 
 FIRST_WAIT = 0.5
@@ -83,7 +83,7 @@ class RunLimits:
     max_retries: int = 5
     timeout: float = 120.0
     max_cost: float | None = None
-    batch: Batching | bool | None = None
+    batch: BatchingOptions | bool | None = None
     """Whether hosted systems are asked by batches; None for as the run was begun."""
     server_flags: tuple[str, ...] = ()
     """Further flags of a server that is started here."""
@@ -128,7 +128,7 @@ class Throttle:
         while now() < self._open_at:  # noqa: ASYNC110 - the pause may have grown meanwhile; there is no event
             await asyncio.sleep(self._open_at - now())
 
-    def note_overload(self, epoch: int, retry_after: float | None) -> None:
+    def halve_limit_once_and_pause(self, epoch: int, retry_after: float | None) -> None:
         """Halve, once for all the calls that were under way together; pause as long as the server asks."""
         if epoch == self._epoch:
             self._epoch += 1
@@ -137,7 +137,7 @@ class Throttle:
         if retry_after:
             self._open_at = max(self._open_at, asyncio.get_running_loop().time() + retry_after)
 
-    async def note_success(self) -> None:
+    async def count_success_and_regrow_limit(self) -> None:
         """After as many good calls as there are places, allow one more."""
         self._successes += 1
         if self.limit < self.most and self._successes >= self.limit:
@@ -158,43 +158,45 @@ class Budget:
         """Record's key → the part of `reserved` that is set aside for it while its reply is still to come."""
         self._settled = asyncio.Condition()
 
-    async def reserve(self, estimate: float, *, wait_for_pending_batches: bool = True) -> None:
+    async def reserve_dollars_or_raise(self, max_dollars: float, *, wait_for_pending_batches: bool = True) -> None:
         """Set money aside for a call that may cost this much; a SpendingCapError if it can't come free any more.
 
         Without `wait_for_pending_batches` it does not wait for what is `left` to come free.
         """
         async with self._settled:
             # Calls under way mostly cost less than was set aside for them: wait for the rest before giving up.
-            while not self._fits_under_cap(estimate) and self._may_release_dollars(
+            while not self._fits_under_cap(max_dollars) and self._may_release_dollars(
                 wait_for_pending_batches=wait_for_pending_batches
             ):
                 await self._settled.wait()
-            if not self._fits_under_cap(estimate):
+            if not self._fits_under_cap(max_dollars):
                 raise SpendingCapError(
-                    f"the next call may cost ${estimate:.4f}; ${self.spent:.4f} of the ${self.cap:.2f} cap is spent",
-                    self.spent + estimate,
+                    f"the next call may cost ${max_dollars:.4f}; ${self.spent:.4f} of the ${self.cap:.2f} cap is spent",
+                    self.spent + max_dollars,
                 )
-            self.reserved += estimate
+            self.reserved += max_dollars
 
     def _may_release_dollars(self, *, wait_for_pending_batches: bool) -> bool:
         """Whether a call is under way whose reservation may not be needed."""
         return self.reserved - (0 if wait_for_pending_batches else sum(self.left.values())) > _ROUNDING
 
-    def _fits_under_cap(self, estimate: float) -> bool:
-        return self.cap is None or self.spent + self.reserved + estimate <= self.cap
+    def _fits_under_cap(self, max_dollars: float) -> bool:
+        return self.cap is None or self.spent + self.reserved + max_dollars <= self.cap
 
-    async def count_pending_as_spent(self, system: str) -> None:
+    async def count_pending_reservations_as_spent(self, system: str) -> None:
         """Take for spent what is set aside for a system's batches that nobody waits for."""
         for key in [key for key in self.left if key.startswith(f"{system}|")]:
             left = self.left.pop(key)
             await self.settle_reservation(left, left)
 
-    async def settle_reservation(self, estimate: float, cost: float) -> None:
+    async def settle_reservation(self, reserved_dollars: float, cost_dollars: float) -> None:
         """Replace the reservation of a call by its cost."""
         async with self._settled:
             # Rounding must not leave a trace that looks like a call under way.
-            self.reserved = max(0.0, self.reserved - estimate) if self.reserved - estimate > _ROUNDING else 0.0
-            self.spent += cost
+            self.reserved = (
+                max(0.0, self.reserved - reserved_dollars) if self.reserved - reserved_dollars > _ROUNDING else 0.0
+            )
+            self.spent += cost_dollars
             self._settled.notify_all()
 
 
@@ -211,7 +213,7 @@ def max_reply_tokens(max_tokens: int | None, effort: str | None) -> int:
 
 
 @dataclass
-class Breaker:
+class CircuitBreaker:
     """Stops a system whose every call fails the same way, instead of learning it from each question again."""
 
     tolerance: int = 2
@@ -219,7 +221,7 @@ class Breaker:
     _last: object = None
     _count: int = 0
 
-    def note_failure(self, error: NoReplyError) -> None:
+    def count_failure_and_open_if_hopeless(self, error: NoReplyError) -> None:
         """Take note of a failure that no retry mended."""
         self._count = self._count + 1 if error.comparison_key == self._last else 1
         self._last = error.comparison_key
@@ -232,7 +234,7 @@ class Breaker:
         elif self._count >= self.tolerance:
             self.reason = f"{error} (the same error {self._count} times)"
 
-    def note_success(self) -> None:
+    def forget_failures(self) -> None:
         """Forget earlier failures."""
         self._last = None
         self._count = 0
@@ -249,7 +251,7 @@ class SystemLimits:
 
     gate: Throttle
     retries: int = 5
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     waiting: Callable[[str], None] = lambda _reason: None
     """Called with the reason, in a few words, that a call waits for before it is tried again."""
     patient: bool = True
@@ -303,10 +305,10 @@ async def ask_with_retries(
                 if limits.breaker.is_open:
                     raise BreakerOpenError
                 try:
-                    reply = await _ask_once(system, messages, settings)
+                    reply = await _ask_once_and_clean_reply(system, messages, settings)
                 except TransientError as error:
                     if error.overload and limits.patient:
-                        limits.gate.note_overload(
+                        limits.gate.halve_limit_once_and_pause(
                             epoch, None if _is_wait_too_long(error.retry_after) else error.retry_after
                         )
                     raise
@@ -327,13 +329,13 @@ async def ask_with_retries(
             error.attempts = attempt
             raise
         else:
-            await limits.gate.note_success()
-            limits.breaker.note_success()
+            await limits.gate.count_success_and_regrow_limit()
+            limits.breaker.forget_failures()
             return Attempt(reply, attempt, _sum_usages(wasted, reply.usage))
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-async def _ask_once(system: System, messages: Sequence[Message], settings: Settings) -> Reply:
+async def _ask_once_and_clean_reply(system: System, messages: Sequence[Message], settings: Settings) -> Reply:
     """One try; any failure is a NoReplyError.
 
     A user's own assistant may raise and return anything; that is a failure of the system, not of the run.
@@ -349,7 +351,7 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}, line {frame.lineno}"
         said = replace_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({place})")
-        raise PermanentError(redact(said), kind="exception") from error
+        raise PermanentError(redact_keys(said), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
     if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
@@ -368,8 +370,8 @@ async def _ask_once(system: System, messages: Sequence[Message], settings: Setti
         remark=_clean_server_text(str(reply.remark or odd))[:_LONGEST_ERROR],
         usage=usage,
         model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
-        sent=_convert_settings_to_json(reply.sent),
-        served=_clean_served_facts(reply.served),
+        sent=_json_settings_or_empty(reply.sent),
+        served=_clean_server_facts(reply.served),
         seconds=_valid_rounded_seconds_or_none(reply.seconds),
         first_token=_valid_rounded_seconds_or_none(reply.first_token),
         first_text=_valid_rounded_seconds_or_none(reply.first_text),
@@ -388,9 +390,9 @@ def _valid_rounded_seconds_or_none(seconds: object) -> float | None:
     return round(float(seconds), 3) if is_time else None  # type: ignore[arg-type]
 
 
-def _clean_served_facts(served: object) -> dict[str, str]:
+def _clean_server_facts(server_facts: object) -> dict[str, str]:
     """Return what a server says of how it answered, where it is words."""
-    facts = served if isinstance(served, dict) else {}
+    facts = server_facts if isinstance(server_facts, dict) else {}
     return {
         str(name): _clean_server_text(value)[:_LONGEST_WORD] for name, value in facts.items() if isinstance(value, str)
     }
@@ -422,10 +424,10 @@ def _usage_if_valid(usage: object) -> Usage | None:
     return usage if all(type(count) is int and 0 <= count <= MAX_TOKENS for count in counts) else None
 
 
-def _convert_settings_to_json(sent: object) -> dict[str, Any]:
+def _json_settings_or_empty(sent_settings: object) -> dict[str, Any]:
     """Return the settings as sent, where they can be kept as JSON."""
     try:
-        kept = msgspec.json.decode(msgspec.json.encode(sent))
+        kept = msgspec.json.decode(msgspec.json.encode(sent_settings))
     except (TypeError, ValueError, OverflowError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}
@@ -447,12 +449,12 @@ def _is_wait_too_long(retry_after: float | None) -> bool:
     return retry_after is not None and retry_after > LONGEST_RETRY_AFTER
 
 
-def _seconds_before_retry(attempt: int, retry_after: float | None) -> float:
+def _seconds_before_retry(attempt_number: int, retry_after: float | None) -> float:
     """Seconds before the next try."""
     if retry_after is not None:
         # A little jitter, so that all who were told the same moment don't come back in it.
         return retry_after + random.uniform(0, 0.1)  # noqa: S311
-    grown: float = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
+    grown: float = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt_number - 1))
     return grown * random.uniform(0.5, 1.0)  # noqa: S311
 
 
@@ -490,9 +492,9 @@ class Transport:
         finally:
             warm.set()
 
-    async def reserve(self, budget: Budget, estimate: float) -> None:
+    async def reserve_dollars_or_raise(self, budget: Budget, max_dollars: float) -> None:
         """Set money aside for a call; a SpendingCapError if none is left, a LeftOutError if some may come free yet."""
-        await budget.reserve(estimate)
+        await budget.reserve_dollars_or_raise(max_dollars)
 
     async def wait_and_tell_whether_to_resend(self) -> bool:
         """Wait, once all was sent, for replies that are still to come; whether all is to be sent again."""

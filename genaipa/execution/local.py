@@ -31,11 +31,11 @@ class LocalLauncher(Launcher):
         """Return the number of this machine's processors."""
         return os.cpu_count() or 1
 
-    def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
+    def carry_out(self, launch: Launch, slice_indexes: Sequence[int], slices_at_once: int) -> None:
         """Carry out these slices; a usage error ends all, any other failure its own slice alone."""
-        processes = _SliceProcesses(launch, at_once)
-        with ThreadPoolExecutor(at_once) as threads:
-            jobs = {threads.submit(processes.carry_out_slice, index) for index in slices}
+        processes = _SliceProcesses(launch, slices_at_once)
+        with ThreadPoolExecutor(slices_at_once) as threads:
+            jobs = {threads.submit(processes.carry_out_slice, index) for index in slice_indexes}
             try:
                 while jobs:
                     ended, _ = wait(jobs, _LOOK_EVERY, FIRST_COMPLETED)
@@ -77,7 +77,7 @@ class _SliceProcesses:
                 assert process.stderr is not None, "it is a pipe"
                 for line in process.stderr:
                     if not self._stopped:
-                        self._launch.relay_process_line(line)
+                        self._launch.relay_process_line_once(line)
                 code = process.wait()
             with self._lock:
                 self._running.discard(process)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
 
-from genaipa.errors import DataError, OptionError, UnknownNameError, shell_command
+from genaipa.errors import DataError, OptionError, UnknownNameError, format_shell_command
 from genaipa.execution import calls
 from genaipa.files.stamps import now
 from genaipa.files.text import read_text
@@ -58,7 +58,7 @@ class ChatSheet:
 
 
 @dataclass
-class CollectedReplies:
+class ReplyCollectionOutcome:
     """The result of collecting replies by hand."""
 
     taken: int = 0
@@ -72,7 +72,7 @@ class CollectedReplies:
 class ManualRun:
     """The web chats of a run.
 
-    Hold the run by `hold_for_writing_and_list_repairs()` around `write_sheets` and `record_replies`.
+    Hold the run by `hold_for_writing_and_list_repairs()` around `write_new_sheets` and `record_replies`.
     """
 
     def __init__(self, folder: RunFolder, task: Task, systems: Sequence[ReadySystem]) -> None:
@@ -139,7 +139,7 @@ class ManualRun:
         kept = [call for key, call in sheet.calls.items() if self.tally.has_reply(key)]
         return kept[-1] if kept else sheet.follows
 
-    def write_sheets(self) -> list[Path]:
+    def write_new_sheets(self) -> list[Path]:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
         written = []
         for sheet in self.chats_with_known_messages():
@@ -190,7 +190,7 @@ class ManualRun:
         is_written = sheet.system in self.systems_whose_replies_people_write
         # Which takes all of a run's files, those that people write among them.
         author = ("--author", "NAME") if self.systems_whose_replies_people_write else ()
-        collect = shell_command("genaipa", "collect", self.folder.name, *author)
+        collect = format_shell_command("genaipa", "collect", self.folder.name, *author)
         lines = [
             f"{_MARK} conversation: {sheet.name}",
             f"{_WRITE if is_written else _PASTE} under its line; leave empty what you don't have yet. Then: {collect}",
@@ -200,7 +200,7 @@ class ManualRun:
             lines += ["", f"{_MARK} message {number} · {call.label} · {asked[:100]}", ""]
         return "\n".join(lines) + "\n"
 
-    def read_replies_file(self, path: Path) -> dict[str, str]:
+    def read_replies_by_record_key(self, path: Path) -> dict[str, str]:
         """Key → reply from a fill-in file; a DataError for one that isn't whole: no reply may slide under another."""
         lines = read_text(path).splitlines()
         head = _CONVERSATION_LINE.match(lines[0]) if lines else None
@@ -242,28 +242,28 @@ class ManualRun:
 
     async def record_replies(
         self,
-        replies: dict[str, str],
+        replies_by_key: dict[str, str],
         *,
         replace: bool = False,
         author: str = "",
         seconds: Mapping[str, float] | None = None,
-    ) -> CollectedReplies:
+    ) -> ReplyCollectionOutcome:
         """Keep replies; one that is known already is left alone, another text for it is a conflict unless `replace`.
 
         A summary is never replaced: answers may rest on it. `author` is who wrote them, without whom no reply of a
         system is taken whose replies people write; `seconds` are the times that they took, by key.
         """
-        result = CollectedReplies()
+        result = ReplyCollectionOutcome()
         wanted = {
             key: (sheet.system, call) for sheet in self.chats_with_known_messages() for key, call in sheet.calls.items()
         }
-        unknown = next((key for key in replies if key not in wanted), None)
+        unknown = next((key for key in replies_by_key if key not in wanted), None)
         if unknown is not None:
             raise UnknownNameError("answer", unknown, wanted)
-        self.check_author_is_named(author, (wanted[key][0] for key in replies))
+        self.check_author_is_named(author, (wanted[key][0] for key in replies_by_key))
         writer = RunWriter(self.folder)
         try:
-            for key, text in replies.items():
+            for key, text in replies_by_key.items():
                 known = self._recorded_reply(key)
                 if known == split_thoughts(text).answer:
                     result.known += 1
@@ -303,7 +303,7 @@ class ManualRun:
         thoughts, reply, _ = split_thoughts(text)
         reading = self.task.read_reply_raising_task_error(call, reply)
         digest = answer_digest(call.digest, call.messages[-1].content, reply)
-        blank = calls.make_blank_record(self.task, system, call)
+        blank = calls.make_record_without_reply(self.task, system, call)
         if author:
             # First, so that no answer is ever without its author.
             await append_authorship(self.folder, Authorship(blank.key, digest, author, now()))

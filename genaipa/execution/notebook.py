@@ -28,7 +28,7 @@ from genaipa.workspace import Named, find_workspace, list_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from genaipa.kinds import Option
+    from genaipa.kinds import PlanOption
     from genaipa.workspace import WorkspaceLike
 
 Systems = str | type | Sequence[str | type]
@@ -117,7 +117,7 @@ def make_run_request_and_limits(
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
     given["kind"] = find_task_kind_or_plain(given.get("task", DEFAULT))
     own = {
-        name: _convert_kind_option(name, option, given.pop(name))
+        name: _convert_task_kind_option(name, option, given.pop(name))
         for name, option in load_plan_options().items()
         if name in given
     }
@@ -128,15 +128,15 @@ def make_run_request_and_limits(
     return convert_to_type(given, RunRequest, "genaipa.run"), RunLimits(**limits)
 
 
-def _convert_kind_option(name: str, option: Option, value: Any) -> Any:
+def _convert_task_kind_option(option_name: str, option: PlanOption, value: Any) -> Any:
     """Read an option that is only a kind's: names, a word, or a number; None stays none."""
     if value is None:
         return None
     if option.takes is tuple:
-        return _names_given_in_argument(name, value)
+        return _names_given_in_argument(option_name, value)
     if option.takes is str:
         return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return convert_to_type({name: value}, dict[str, option.type], "genaipa.run")[name]  # type: ignore[name-defined]
+    return convert_to_type({option_name: value}, dict[str, option.type], "genaipa.run")[option_name]  # type: ignore[name-defined]
 
 
 def _system_names(systems: Systems) -> tuple[str, ...]:
@@ -149,11 +149,11 @@ def _system_names(systems: Systems) -> tuple[str, ...]:
         raise UsageError(f"give each system as a name or as your own class, not {systems!r}.") from None
 
 
-def _names_given_in_argument(argument: str, value: Documents) -> tuple[str, ...]:
+def _names_given_in_argument(argument_name: str, value: Documents) -> tuple[str, ...]:
     try:
         return list_names(value)
     except (AttributeError, TypeError):
-        raise UsageError(f"give {argument} as names or as loaded objects, not {value!r}.") from None
+        raise UsageError(f"give {argument_name} as names or as loaded objects, not {value!r}.") from None
 
 
 def run(
@@ -236,16 +236,16 @@ def judge(
     return [Run(here, folder) for folder, _ in done]
 
 
-def _run_coroutine(asking: Coroutine[Any, Any, T]) -> T:
+def _run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine, also where a loop runs already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(asking)
-    return _run_coroutine_in_thread(asking)
+        return asyncio.run(coroutine)
+    return _run_coroutine_in_thread(coroutine)
 
 
-def _run_coroutine_in_thread(asking: Coroutine[Any, Any, T]) -> T:
+def _run_coroutine_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
     """Carry it out in a thread where a loop runs already, as in a notebook; what stops the caller stops the run."""
     stops: list[Callable[[], object]] = []
 
@@ -253,7 +253,7 @@ def _run_coroutine_in_thread(asking: Coroutine[Any, Any, T]) -> T:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a coroutine runs in a task"
         stops.append(lambda: loop.call_soon_threadsafe(task.cancel))
-        return await asking
+        return await coroutine
 
     with ThreadPoolExecutor(1) as pool:
         made = pool.submit(asyncio.run, register_stop_and_await())
@@ -265,7 +265,7 @@ def _run_coroutine_in_thread(asking: Coroutine[Any, Any, T]) -> T:
             raise
 
 
-def _add_options_to_signature(function: Callable[..., Any]) -> None:
+def _add_run_options_to_signature(function: Callable[..., Any]) -> None:
     """Name every option where a notebook looks for what a function takes: in its signature."""
     signature = inspect.signature(function)
     fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -278,13 +278,13 @@ def _add_options_to_signature(function: Callable[..., Any]) -> None:
     function.__signature__ = signature.replace(parameters=[*fixed, *named])  # type: ignore[attr-defined]
 
 
-def _default_option_value(option: str) -> Any:
+def _default_option_value(option_name: str) -> Any:
     """Return an option's default: the request's, the limits' or a plan's."""
     for holder in (RunRequest(("",)), RunLimits()):
-        if hasattr(holder, option):
-            return getattr(holder, option)
-    return known.default if (known := load_plan_options().get(option)) else None
+        if hasattr(holder, option_name):
+            return getattr(holder, option_name)
+    return known.default if (known := load_plan_options().get(option_name)) else None
 
 
 for _function in (run, run_async):
-    _add_options_to_signature(_function)
+    _add_run_options_to_signature(_function)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import ReadySystem
     from genaipa.runs.records import Record
-    from genaipa.runs.status import Tally
+    from genaipa.runs.status import AnswerTally
 
 
 class Observer:
@@ -45,13 +45,13 @@ class Observer:
         """Give the observer that hears the rest, while the systems are asked."""
         yield self
 
-    def on_run_started(self, tally: Tally) -> None:
+    def on_run_started(self, tally: AnswerTally) -> None:
         """Hear that the run starts with these counts."""
 
-    def on_record_saved(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: AnswerTally) -> None:
         """Hear that a record was kept."""
 
-    def on_counts_updated(self, tally: Tally) -> None:
+    def on_counts_updated(self, tally: AnswerTally) -> None:
         """Hear the counts as they are now, where other processes keep the records."""
 
     def on_wait(self, system: str, reason: str) -> None:

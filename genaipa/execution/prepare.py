@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 import genaipa
-from genaipa.datasets.base import find_unpulled_dataset_with_document, load_datasets
+from genaipa.datasets.base import find_unpulled_dataset_with_document, iterate_loadable_datasets
 from genaipa.errors import DataError, OptionError, RunError, UsageError, clip
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_flock_on_folder
@@ -26,9 +26,9 @@ from genaipa.files.names import clean_folder_name, make_run_folder
 from genaipa.files.stamps import now
 from genaipa.files.text import sha256_of
 from genaipa.kinds import find_kind_or_placeholder
-from genaipa.runs.documents import add_run_documents_to_workspace
+from genaipa.runs.documents import make_workspace_with_run_documents
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
+from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, StudySlice
 from genaipa.runs.selection import find_run, find_sliced_study, list_run_folders_oldest_first
 from genaipa.runs.slices import shared_plan_key, shared_plan_key_of_head
 from genaipa.systems.base import EFFORTS
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def _make_resources(observer: Observer, *, offline: bool) -> Resources:
+def _make_resources_that_pull_documents(observer: Observer, *, offline: bool) -> Resources:
     """Return what a request may need: the published documents, and an observer's ear."""
 
-    def pull_documents(documents: Sequence[str]) -> None:
+    def pull_missing_documents(documents: Sequence[str]) -> None:
         for name in documents:
             if (dataset := find_unpulled_dataset_with_document(name)) is None:
                 continue
@@ -66,7 +66,9 @@ def _make_resources(observer: Observer, *, offline: bool) -> Resources:
                 dataset.pull(origin=None, offline=False, progress=progress)
 
     return Resources(
-        observer.on_note, lambda: [name for known in load_datasets() for name in known.documents], pull_documents
+        observer.on_note,
+        lambda: [name for known in iterate_loadable_datasets() for name in known.documents],
+        pull_missing_documents,
     )
 
 
@@ -76,7 +78,7 @@ _version = cache(metadata.version)
 """Of a package; reading it takes a millisecond."""
 
 
-def versions_for_manifest() -> dict[str, str]:
+def package_versions_for_manifest() -> dict[str, str]:
     """Name → version of Python, genaipa and the installed packages that matter to a run."""
     found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
     for package in (*(package for provider in list_providers() for package in provider.packages), *_PACKAGES):
@@ -123,7 +125,7 @@ class PreparedRun:
     folder: RunFolder | None = None
     offline: bool = False
     corpus: CorpusFacts | None = None
-    slice: Slice | None = None
+    slice: StudySlice | None = None
     stands_for_all: bool = field(default=False, kw_only=True)
     """Whether a slice is an example of all slices of its study."""
     find_begun: Callable[[], RunFolder | None] = field(default=lambda: None, kw_only=True)
@@ -192,7 +194,7 @@ class PreparedRun:
             runs = self.workspace.runs
             make_run_folder(runs)
             with hold_flock_on_folder(runs):
-                self.folder = self.find_begun() or RunFolder.create(runs, self.make_manifest())
+                self.folder = self.find_begun() or RunFolder.create_with_manifest(runs, self.make_manifest())
         return self.folder
 
     def make_manifest(self) -> Manifest:
@@ -209,7 +211,7 @@ class PreparedRun:
             documents=dict(self.task.facts),
             systems={},
             orders=self.task.question_orders,
-            versions=versions_for_manifest(),
+            versions=package_versions_for_manifest(),
             commit=commit,
             dirty=dirty,
             planned=0 if self.task.question_orders else self.task.count_planned_answers(),
@@ -227,7 +229,7 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
     _check_request(workspace, request)
     request = replace(request, systems=tuple(_expand_systems_by_effort_level(workspace, request)), effort=())
     request = replace(request, plan=select_options_of_task_kind(request))
-    resources = _make_resources(observer, offline=request.offline)
+    resources = _make_resources_that_pull_documents(observer, offline=request.offline)
     if request.slice is not None:
         return _prepare_slice(workspace, request, resources)
     corpus = None
@@ -263,7 +265,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     assert request.slice is not None, "the request is for a slice"
     index, number = request.slice
     study = request.name or make_default_run_name(request.systems, Path(planned.corpus.file).stem)
-    part = Slice(study, index, number, planned.plan)
+    part = StudySlice(study, index, number, planned.plan)
     task = make_task(planned.spec, planned.workspace)
     run = PreparedRun(task, request.name, None, request.offline, planned.corpus, slice=part)
     run.find_begun = partial(_find_begun_slice_or_refuse_other_plan, run, part)
@@ -279,7 +281,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     return run
 
 
-def _find_begun_slice_or_refuse_other_plan(run: PreparedRun, wanted_slice: Slice) -> RunFolder | None:
+def _find_begun_slice_or_refuse_other_plan(run: PreparedRun, wanted_slice: StudySlice) -> RunFolder | None:
     """Find the slice of a study that was begun; a UsageError if the others have another plan."""
     study = find_sliced_study(run.workspace, wanted_slice.study)
     if study is None:
@@ -366,7 +368,7 @@ def prepare_resumed_run(
     folder = find_run(workspace, name)
     manifest = folder.manifest()
     task = make_task(
-        manifest.spec, add_run_documents_to_workspace(workspace, folder, manifest, observer.on_note), folder
+        manifest.spec, make_workspace_with_run_documents(workspace, folder, manifest, observer.on_note), folder
     )
     run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus, slice=manifest.slice)
     check_inputs_unchanged(folder, manifest, run.digests)
@@ -396,7 +398,7 @@ def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digest
 
 
 def find_newest_run_of_same_plan(
-    run: PreparedRun, name: str | None, ignored_names: Collection[str] = ()
+    run: PreparedRun, required_name: str | None, ignored_names: Collection[str] = ()
 ) -> RunFolder | None:
     """Find the newest run of this plan, data and name, if one is given, but for `ignored_names`; else None."""
     for folder in reversed(list_run_folders_oldest_first(run.workspace)):
@@ -408,6 +410,6 @@ def find_newest_run_of_same_plan(
             # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue
         same_data = all(getattr(manifest.digests, kind) == getattr(run.digests, kind) for kind in _BEGUN_WITH)
-        if manifest.spec == run.spec and name in (None, manifest.name) and same_data:
+        if manifest.spec == run.spec and required_name in (None, manifest.name) and same_data:
             return folder
     return None

@@ -19,7 +19,7 @@ from genaipa.runs.procedure import initialization_or_task_name
 from genaipa.systems import costs
 from genaipa.systems.base import ASSUMED_THOUGHTS, MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
-from genaipa.systems.provider import redact, split_system_name_and_effort
+from genaipa.systems.provider import redact_keys, split_system_name_and_effort
 from genaipa.tasks.base import Target, walk_calls
 from genaipa.words import join_names
 
@@ -75,43 +75,48 @@ class MeasuredCall(NamedTuple):
     reasoning: int
 
 
-def estimate_run_costs(run: PreparedRun, ready: ReadySystem) -> list[CostEstimate]:
+def estimate_run_costs_by_initialization(run: PreparedRun, ready: ReadySystem) -> list[CostEstimate]:
     """Return the rows of one system over a whole run; a slice may stand for all of its study."""
-    return [_scale_cost_estimate(row, run.study_size_factor) for row in estimate_task_costs(run.task, ready)]
+    return [
+        _scale_cost_estimate(row, run.study_size_factor)
+        for row in estimate_task_costs_by_initialization(run.task, ready)
+    ]
 
 
-def _scale_cost_estimate(row: CostEstimate, times: float) -> CostEstimate:
+def _scale_cost_estimate(row: CostEstimate, factor: float) -> CostEstimate:
     def scale_cost(cost: float | None) -> float | None:
-        return None if cost is None else cost * times
+        return None if cost is None else cost * factor
 
     usage = row.usage
-    usage = Usage(**{name: round(getattr(usage, name) * times) for name in Usage.__struct_fields__})
+    usage = Usage(**{name: round(getattr(usage, name) * factor) for name in Usage.__struct_fields__})
     costs = scale_cost(row.cost), scale_cost(row.cached_cost), scale_cost(row.batch_cost)
-    return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
+    return CostEstimate(row.system, row.initialization, round(row.calls * factor), usage, *costs)
 
 
-def estimate_task_costs(task: Task, ready: ReadySystem) -> list[CostEstimate]:
+def estimate_task_costs_by_initialization(task: Task, ready: ReadySystem) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
-    times, batched = task.sample_and_factor_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
-    for call, tokens_in, tokens_out, repeated, reasoning in measure_call_tokens(task, ready):
+    times, batched = task.estimation_and_scale_raising_task_error(ready.target)[1], ready.resolved.batch_tariff
+    for call, tokens_in, tokens_out, repeated, reasoning in measure_tokens_of_sampled_calls(task, ready):
         name = initialization_or_task_name(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
         row.usage += Usage(tokens_in * times, cached * times, 0, tokens_out * times, reasoning * times)
         fresh, warm = Usage(tokens_in, 0, 0, tokens_out), Usage(tokens_in, cached, 0, tokens_out)
-        row.cost = _add_usage_cost(row.cost, ready.tariff, fresh, times)
-        row.cached_cost = _add_usage_cost(row.cached_cost, ready.tariff, warm, times)
-        row.batch_cost = _add_usage_cost(row.batch_cost, batched, fresh, times)
+        row.cost = _add_usage_cost_or_none(row.cost, ready.tariff, fresh, times)
+        row.cached_cost = _add_usage_cost_or_none(row.cached_cost, ready.tariff, warm, times)
+        row.batch_cost = _add_usage_cost_or_none(row.batch_cost, batched, fresh, times)
     return list(rows.values())
 
 
-def _add_usage_cost(total: float | None, tariff: Tariff | None, usage: Usage, times: int) -> float | None:
-    return None if total is None or tariff is None else total + times * tariff.cost(usage)
+def _add_usage_cost_or_none(
+    total_dollars: float | None, tariff: Tariff | None, usage: Usage, call_count: int
+) -> float | None:
+    return None if total_dollars is None or tariff is None else total_dollars + call_count * tariff.cost(usage)
 
 
-def measure_call_tokens(task: Task, ready: ReadySystem) -> Iterator[MeasuredCall]:
+def measure_tokens_of_sampled_calls(task: Task, ready: ReadySystem) -> Iterator[MeasuredCall]:
     """Return the calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
     target, effort = ready.target, ready.resolved.effort
@@ -128,7 +133,7 @@ def measure_call_tokens(task: Task, ready: ReadySystem) -> Iterator[MeasuredCall
             total += counted[known]
         return total
 
-    for dialogue in task.sample_and_factor_raising_task_error(target)[0]:
+    for dialogue in task.estimation_and_scale_raising_task_error(target)[0]:
         before: Sequence[Message] = ()
         for call in walk_calls(
             dialogue,
@@ -192,10 +197,11 @@ class ReadySystem:
         return wanted and any(counter.guess for counter in self.target.counters.values())
 
 
-def estimated_tokens_note(systems: Sequence[str]) -> str:
+def estimated_tokens_note(system_names: Sequence[str]) -> str:
     """Return a note that these systems' tokens are estimated."""
     return (
-        f"{', '.join(systems)}: no tokenizer; tokens are estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
+        f"{', '.join(system_names)}: no tokenizer; tokens are estimated at {costs.CHARACTERS_PER_TOKEN:g} "
+        "characters each."
     )
 
 
@@ -217,7 +223,7 @@ class StartedSystems:
         if name not in self._known:
             system = resolved.make_system(self._flags)
             self._known[name] = system, await start_system(system, resolved)
-        resolved.check_effort(self._known[name][1].efforts)
+        resolved.refuse_unsupported_effort(self._known[name][1].efforts)
         return self._known[name]
 
     async def close_systems(self) -> None:
@@ -232,28 +238,28 @@ async def make_system_ready(
     *,
     offline: bool,
     say: Callable[[str], None],
-    started: StartedSystems | None = None,
+    started_systems: StartedSystems | None = None,
 ) -> ReadySystem:
-    """One system with its tokens counted; to be asked, it is one of the `started`."""
+    """One system with its tokens counted; to be asked, it is one of the `started_systems`."""
     if resolved.name != resolved.requested_name:
         say(f"{resolved.requested_name} is {resolved.name}")
-    notes = [*_catalog_notes(resolved), *_note_options_not_sent(resolved, task.spec)]
+    notes = [*_catalog_notes(resolved), *_list_notes_on_options_not_sent(resolved, task.spec)]
     for note in notes:
         say(note)
     system, readiness = None, Readiness()
-    if started is not None and not resolved.is_manual:
-        system, readiness = await started.start_system_once(resolved)
+    if started_systems is not None and not resolved.is_manual:
+        system, readiness = await started_systems.start_system_once(resolved)
         if task.spec.citations and readiness.cites is False:
             raise OptionError(
                 "citations", f": {resolved.requested_name} has none, according to its vendor's list of models."
             )
     else:
-        resolved.check_effort()
+        resolved.refuse_unsupported_effort()
     told = _check_retirement_and_list_server_notes(resolved, readiness)
     for note in told:
         say(note)
     context = resolved.entry.context or readiness.context or resolved.context_tokens
-    target = await _make_target(resolved, system, task, offline=offline)
+    target = await _make_target_with_token_counters(resolved, system, task, offline=offline)
     ready = ReadySystem(resolved, system, resolved.tariff, context, target, [*notes, *told])
     if ready.are_tokens_guessed:
         ready.notes.append(estimated_tokens_note([resolved.requested_name]))
@@ -267,12 +273,12 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
     except NotReadyError as error:
         if error.kind != "not-found" or not resolved.entry.is_retired:
             raise
-        raise NotReadyError(f"{error} It {resolved.entry.retirement_notice}.") from None
+        raise NotReadyError(f"{error} It {resolved.entry.retirement_notice_or_empty}.") from None
     except GenaipaError:
         raise
     except Exception as error:
         # A user's own assistant may raise anything.
-        said = redact(f"{type(error).__name__}: {error}")
+        said = redact_keys(f"{type(error).__name__}: {error}")
         raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
         raise NotReadyError(f"{resolved.requested_name}: `start` returned no Readiness.", kind="exception")
@@ -282,13 +288,13 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
 def _catalog_notes(resolved: ResolvedSystem) -> list[str]:
     entry, notes = resolved.entry, []
     if entry.retired:
-        notes.append(f"{resolved.requested_name} {entry.retirement_notice}.")
+        notes.append(f"{resolved.requested_name} {entry.retirement_notice_or_empty}.")
     if entry.note:
         notes.append(f"{resolved.requested_name}: {entry.note}")
     return notes
 
 
-def _note_options_not_sent(resolved: ResolvedSystem, sampling: Sampling) -> list[str]:
+def _list_notes_on_options_not_sent(resolved: ResolvedSystem, sampling: Sampling) -> list[str]:
     """Return a sentence on the options that were asked for and that the model does not take; none without any."""
     notes = []
     if refused := resolved.list_refused_options(sampling):
@@ -306,7 +312,7 @@ def _check_retirement_and_list_server_notes(resolved: ResolvedSystem, readiness:
     if resolved.entry.is_retired and listed is not None:
         if resolved.model not in listed:
             raise NotReadyError(
-                f"{resolved.requested_name} {resolved.entry.retirement_notice}. The server no longer lists it."
+                f"{resolved.requested_name} {resolved.entry.retirement_notice_or_empty}. The server no longer lists it."
             )
         notes.append(f"{resolved.requested_name}: the server still lists it, so the run continues.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
@@ -314,19 +320,21 @@ def _check_retirement_and_list_server_notes(resolved: ResolvedSystem, readiness:
     return notes
 
 
-async def _make_target(resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool) -> Target:
+async def _make_target_with_token_counters(
+    resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool
+) -> Target:
     """Return the system as its task has to know it; what it counts of the task's texts, it counts now."""
     texts = task.long_texts or {"": ""}
     counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
     for name, text in texts.items():
         begun = loop.time()
-        counters[name] = await _make_token_counter(resolved, system, text, offline=offline)
+        counters[name] = await _choose_token_counter_for_text(resolved, system, text, offline=offline)
         if loop.time() - begun > _SLOW_COUNT and counters[name].guess:
             system = None  # a server that never counts would have the run wait for each of its documents
     return Target(resolved.requested_name, counters, task.part_tokens or resolved.entry.part_tokens or PART_TOKENS)
 
 
-async def _make_token_counter(
+async def _choose_token_counter_for_text(
     resolved: ResolvedSystem, system: System | None, text: str, *, offline: bool
 ) -> costs.TokenCounter:
     try:
@@ -334,10 +342,10 @@ async def _make_token_counter(
     except Exception:  # noqa: BLE001 - a user's own assistant may raise anything; a count is not worth a run
         counted = None
     if counted is not None:
-        return costs.make_measured_counter(counted, len(text), f"{resolved.provider}'s own count")
+        return costs.make_counter_at_measured_rate(counted, len(text), f"{resolved.provider}'s own count")
     record = resolved.provider_record
     counter = record.counter(resolved.model, offline=offline) if record and record.counter else None
-    return counter or costs.make_estimate_counter()
+    return counter or costs.make_estimating_token_counter()
 
 
 class OversizedDocument(NamedTuple):
@@ -357,13 +365,15 @@ def _tokens_reserved_for_reply(task: Task, measured: MeasuredCall) -> int:
     return task.spec.max_tokens or REPLY_TOKENS + measured.reasoning
 
 
-def find_oversized_documents(ready: ReadySystem, task: Task, *, margin: float = 1.0) -> list[OversizedDocument]:
-    """Return the documents that need more than the context, and `margin` times more where tokens are guessed."""
+def find_oversized_documents(
+    ready: ReadySystem, task: Task, *, guess_margin_factor: float = 1.0
+) -> list[OversizedDocument]:
+    """Return the documents that need more than the context, by `guess_margin_factor` where tokens are guessed."""
     if ready.context is None:
         return []
     longest: dict[str, MeasuredCall] = {}
     shortest: dict[str, int] = {}
-    for measured in measure_call_tokens(task, ready):
+    for measured in measure_tokens_of_sampled_calls(task, ready):
         call, need = measured.call, measured.input + _tokens_reserved_for_reply(task, measured)
         if call.kind == "acknowledgement" or not any(message.purpose == "part" for message in call.messages):
             continue
@@ -374,7 +384,7 @@ def find_oversized_documents(ready: ReadySystem, task: Task, *, margin: float = 
     exceeding = []
     for name, measured in longest.items():
         need, counter = measured.input + _tokens_reserved_for_reply(task, measured), ready.target.counter_for_text(name)
-        if need > ready.context * (margin if counter.guess else 1.0):
+        if need > ready.context * (guess_margin_factor if counter.guess else 1.0):
             parts = sum(message.purpose == "part" for message in measured.call.messages)
             alone = measured.call.mode == "shared" and shortest[name] <= ready.context
             exceeding.append(OversizedDocument(name, need, ready.context, parts, counter.label, alone))

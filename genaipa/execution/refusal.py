@@ -14,7 +14,7 @@ from genaipa.execution.ready import find_oversized_documents, make_system_ready
 from genaipa.kinds import DEFAULT
 from genaipa.policies.document import document_layers_and_paths_by_name
 from genaipa.systems.catalog import resolve_system
-from genaipa.systems.endpoint import read_variable
+from genaipa.systems.endpoint import read_environment_variable
 from genaipa.words import format_count, join_some
 from genaipa.workspace import PULLED
 
@@ -52,16 +52,16 @@ async def refuse_retired_or_small_context_systems(run: PreparedRun, *, will_star
             and (ended or _may_exceed_context(run, system.context_tokens))
         ):
             ready = await make_system_ready(system, run.task, offline=True, say=lambda _text: None)
-            exceeding = find_oversized_documents(ready, run.task, margin=_MARGIN if will_start else 1.0)
+            exceeding = find_oversized_documents(ready, run.task, guess_margin_factor=_MARGIN if will_start else 1.0)
         if ended or exceeding:
             problems.append((system, exceeding))
-    _refuse_if_problems(run, problems)
+    _raise_refusal_if_any_problem(run, problems)
 
 
 def refuse_oversized_documents(run: PreparedRun, systems: Sequence[ReadySystem]) -> None:
     """Raise a RefusedSystemError for documents that exceed the context of these systems, as they count."""
     exceeding = ((ready.resolved, find_oversized_documents(ready, run.task)) for ready in systems)
-    _refuse_if_problems(run, [(system, documents) for system, documents in exceeding if documents])
+    _raise_refusal_if_any_problem(run, [(system, documents) for system, documents in exceeding if documents])
 
 
 def would_ask_retired_vendor_model(system: ResolvedSystem) -> bool:
@@ -69,41 +69,43 @@ def would_ask_retired_vendor_model(system: ResolvedSystem) -> bool:
     record = system.provider_record
     if not (system.entry.is_retired and record and record.hosted):
         return False
-    return not (record.address and read_variable(record.fill_server_in_variable_names(system.name).address))
+    return not (record.address and read_environment_variable(record.fill_server_in_variable_names(system.name).address))
 
 
-def _may_exceed_context(run: PreparedRun, context: int) -> bool:
+def _may_exceed_context(run: PreparedRun, context_tokens: int) -> bool:
     """Tell whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
     questions = max(map(len, run.task.question_orders.values()), default=0)
     longest = max(map(len, run.task.long_texts.values()), default=0)
-    return longest / _DENSEST + questions * _QUESTION_TOKENS > context
+    return longest / _DENSEST + questions * _QUESTION_TOKENS > context_tokens
 
 
-def _refuse_if_problems(
-    run: PreparedRun, oversized_by_system: Sequence[tuple[ResolvedSystem, list[OversizedDocument]]]
+def _raise_refusal_if_any_problem(
+    run: PreparedRun, systems_and_oversized_documents: Sequence[tuple[ResolvedSystem, list[OversizedDocument]]]
 ) -> None:
-    if oversized_by_system:
-        message = " ".join(_refusal_sentence(system, exceeding) for system, exceeding in oversized_by_system)
+    if systems_and_oversized_documents:
+        message = " ".join(
+            _refusal_sentence(system, exceeding) for system, exceeding in systems_and_oversized_documents
+        )
         ways = [
             way
-            for system, exceeding in oversized_by_system
+            for system, exceeding in systems_and_oversized_documents
             for way in _suggest_alternative_commands(run, system, exceeding)
         ]
         raise RefusedSystemError(message, ways)
 
 
-def _are_all_documents_of_study(study: Dataset, run: PreparedRun) -> bool:
+def _are_all_run_documents_of_study(study: Dataset, run: PreparedRun) -> bool:
     """Tell whether all documents of a run are a study's, and none is one's own of the same name."""
     layers, names = document_layers_and_paths_by_name(run.workspace), {*run.task.facts}
     return names <= {*study.documents} and all(layers[name][0] == PULLED for name in names)
 
 
-def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocument]) -> str:
+def _refusal_sentence(system: ResolvedSystem, oversized_documents: Sequence[OversizedDocument]) -> str:
     retired = f"retired on {system.entry.retired}" if would_ask_retired_vendor_model(system) else ""
-    if not exceeding:
+    if not oversized_documents:
         return f"{system.requested_name} {retired}."
-    largest = max(exceeding, key=lambda misfit: misfit.need)
-    names = [misfit.document for misfit in exceeding]
+    largest = max(oversized_documents, key=lambda misfit: misfit.need)
+    names = [misfit.document for misfit in oversized_documents]
     do, subject = ("do", largest.document) if len(names) > 1 else ("does", "it")
     fit = (
         f"{join_some(names, _NAMED)} {do} not fit {'it' if retired else system.requested_name}: with its questions "
@@ -114,13 +116,13 @@ def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[OversizedDocum
 
 
 def _suggest_alternative_commands(
-    run: PreparedRun, system: ResolvedSystem, exceeding: Sequence[OversizedDocument]
+    run: PreparedRun, system: ResolvedSystem, oversized_documents: Sequence[OversizedDocument]
 ) -> Iterator[AlternativeCommand]:
     """Yield the commands that can be run instead, the best first."""
     system_name = system.requested_name
     procedure = run.spec.kind == DEFAULT
-    without = ("--experiment", WITHOUT_DOCUMENT) if exceeding and procedure else ()
-    need = max((misfit.need for misfit in exceeding), default=0)
+    without = ("--experiment", WITHOUT_DOCUMENT) if oversized_documents and procedure else ()
+    need = max((misfit.need for misfit in oversized_documents), default=0)
     if system.entry.use:
         successor = resolve_system(system.entry.use, run.workspace)
         if not would_ask_retired_vendor_model(successor) and need <= (successor.context_tokens or need):
@@ -130,17 +132,17 @@ def _suggest_alternative_commands(
         procedure
         and recorded
         and (study := map_recorded_systems_to_datasets().get(recorded))
-        and _are_all_documents_of_study(study, run)
+        and _are_all_run_documents_of_study(study, run)
     ):
         yield AlternativeCommand(system_name, recorded, f"the answers that the authors of {study.title} published")
-    if exceeding and not would_ask_retired_vendor_model(system):
-        if all(misfit.alone for misfit in exceeding):
+    if oversized_documents and not would_ask_retired_vendor_model(system):
+        if all(misfit.alone for misfit in oversized_documents):
             yield AlternativeCommand(
                 system_name, system_name, "each question by itself", ("--conversation", "independent")
             )
         if without:
             yield AlternativeCommand(system_name, system_name, "without the document", without)
-    if would_ask_retired_vendor_model(system) and not (exceeding and not without):
+    if would_ask_retired_vendor_model(system) and not (oversized_documents and not without):
         server = "azure" if system.provider == "openai" else "other"
         about = f"{'Azure or ' if server == 'azure' else ''}another server that still has it"
         about += ", without the document" if without else ""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 import msgspec
 
-from genaipa.errors import OptionError, RunError, UsageError, shell_command
+from genaipa.errors import OptionError, RunError, UsageError, format_shell_command
 from genaipa.execution.batches.batched import (
     BatchedSystem,
-    Batching,
+    BatchingOptions,
     BatchTransport,
     refuse_new_batches_showing_documents,
 )
@@ -24,7 +24,7 @@ from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import ReadySystem, StartedSystems, estimated_tokens_note, make_system_ready
 from genaipa.execution.refusal import refuse_oversized_documents, refuse_retired_or_small_context_systems
-from genaipa.runs.batches import describe_pending_batches, find_pending_batches, has_batches
+from genaipa.runs.batches import count_pending_batches_in_words, find_pending_batches, has_batches
 from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_once_asking_ended
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
-    from genaipa.runs.status import Tally
+    from genaipa.runs.status import AnswerTally
     from genaipa.tasks.base import Task
 
 
@@ -45,7 +45,7 @@ class RunOutcome:
     """The outcome of a run."""
 
     status: RunStatus
-    tally: Tally
+    tally: AnswerTally
     stopped: dict[str, str] = field(default_factory=dict)
     """System → why it was asked no more."""
     capped: str = ""
@@ -58,7 +58,7 @@ class RunOutcome:
     """US dollars that are set aside, under a spending cap, for what is out in batches."""
 
 
-def store_inputs(folder: RunFolder, task: Task) -> None:
+def store_missing_input_files(folder: RunFolder, task: Task) -> None:
     """Keep in the run folder every text that its messages are made of, and the annotated answers beside them.
 
     What is there already stays: a run that was cut off while it began may lack some.
@@ -91,7 +91,7 @@ async def carry_out_run(
     try:
         systems = await make_systems_ready(run, observer.on_note, started)
         if plan is not None:
-            systems = _apply_batch_prices(run, systems, observer)
+            systems = _apply_batch_prices_and_give_notes(run, systems, observer)
         least = (
             check_cap_and_find_least_share(run, systems, limits.max_cost)
             if run.slice and limits.max_cost is not None
@@ -102,7 +102,7 @@ async def carry_out_run(
         since = time.monotonic()
         folder = run.open_or_create_folder()
         with folder.hold_for_writing_and_list_repairs() as repairs:
-            store_inputs(folder, run.task)
+            store_missing_input_files(folder, run.task)
             for sentence in repairs:
                 observer.on_note(sentence)
             if run.slice is not None and limits.max_cost is not None:
@@ -114,7 +114,7 @@ async def carry_out_run(
                 batches = RunBatches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask_and_save_status(run, folder, batches, limits, watching, keep)
             if any(ready.resolved.is_manual for ready in systems):
-                ManualRun(folder, run.task, systems).write_sheets()
+                ManualRun(folder, run.task, systems).write_new_sheets()
         if not all(ready.resolved.is_manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
@@ -152,7 +152,7 @@ async def _ask_and_save_status(
     # Read and written only now that no other process can be at it.
     manifest, systems = folder.manifest(), batches.systems
     engine = Engine(folder, run.task, limits, observer, keep_record)
-    _record_system_facts(manifest, systems)
+    _set_system_facts_in_manifest(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
     if manifest.slice is not None and limits.max_cost is None:
         manifest.slice = msgspec.structs.replace(manifest.slice, cap=None)
@@ -161,7 +161,7 @@ async def _ask_and_save_status(
     try:
         async with batches:
             await engine.ask_systems([ready for ready in systems if not ready.resolved.is_manual])
-            await batches.note_and_delete_recorded_batches(engine)
+            await batches.delete_results_of_recorded_batches(engine)
         in_order = True
     finally:
         for ready in systems:
@@ -186,7 +186,7 @@ async def open_manual_run(run: PreparedRun) -> ManualRun:
     """Return the web chats of a run; a RunError if it has none."""
     folder, manual = run.open_or_create_folder(), [system for system in run.systems if system.is_manual]
     if not manual:
-        go_on = shell_command("genaipa", "run", "--resume", folder.name)
+        go_on = format_shell_command("genaipa", "run", "--resume", folder.name)
         raise RunError(f"{folder.name} has no system that is driven by hand; continue with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
     ready = [await make_system_ready(system, run.task, offline=True, say=lambda _text: None) for system in manual]
@@ -202,13 +202,13 @@ def save_manual_progress(manual: ManualRun) -> RunOutcome:
     return RunOutcome(manifest.status, manual.tally)
 
 
-def _record_system_facts(manifest: Manifest, systems: list[ReadySystem]) -> None:
+def _set_system_facts_in_manifest(manifest: Manifest, systems: list[ReadySystem]) -> None:
     for ready in systems:
         name = ready.resolved.requested_name
         known = manifest.systems.get(name)
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
-            words=_find_reply_author_by_adapter(ready, known),
+            words=_find_origin_of_reply_words(ready, known),
             counter="; ".join(sorted({counter.label for counter in ready.target.counters.values()})),
             context=ready.context,
             part_tokens=ready.target.part_tokens,
@@ -219,25 +219,26 @@ def _record_system_facts(manifest: Manifest, systems: list[ReadySystem]) -> None
         )
 
 
-def _find_reply_author_by_adapter(ready: ReadySystem, known: SystemFacts | None) -> Words:
+def _find_origin_of_reply_words(ready: ReadySystem, earlier_facts: SystemFacts | None) -> Words:
     """Return the author of a system's replies as its adapter says; a shipped adapter may leave it out."""
     if ready.system is None:
-        return "own" if ready.resolved.is_manual else known.words if known else ""
+        return "own" if ready.resolved.is_manual else earlier_facts.words if earlier_facts else ""
     record = ready.resolved.provider_record
     said: Words = getattr(ready.system, "words", record.words if record else "")
     return said if said in get_args(Words) else ""
 
 
 async def make_systems_ready(
-    run: PreparedRun, say: Callable[[str], None], started: StartedSystems | None = None
+    run: PreparedRun, say: Callable[[str], None], started_systems: StartedSystems | None = None
 ) -> list[ReadySystem]:
-    """Every system of a run, made ready; `started` collects the systems asked, for the caller to close.
+    """Every system of a run, made ready; `started_systems` collects the systems asked, for the caller to close.
 
     A RefusedSystemError, as early as can be, where any is retired or has too small a context.
     """
-    await refuse_retired_or_small_context_systems(run, will_start=started is not None)
+    await refuse_retired_or_small_context_systems(run, will_start=started_systems is not None)
     ready = [
-        await make_system_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems
+        await make_system_ready(one, run.task, offline=run.offline, say=say, started_systems=started_systems)
+        for one in run.systems
     ]
     refuse_oversized_documents(run, ready)
     if guessed := [one.resolved.requested_name for one in ready if one.are_tokens_guessed]:
@@ -245,22 +246,23 @@ async def make_systems_ready(
     return ready
 
 
-def _choose_batching(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
+def _choose_batching(run: PreparedRun, batching_option: BatchingOptions | bool | None) -> BatchingOptions | None:
     """Return the way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.
     """
-    if given is False:
+    if batching_option is False:
         out = list(find_pending_batches(run.folder.path)) if run.folder else []
         if out and run.folder:
             raise RunError(
-                f"{describe_pending_batches(out)}; collect them first, or abandon them (they are still charged) with: "
+                f"{count_pending_batches_in_words(out)}; collect them first, or abandon them (they are still "
+                "charged) with: "
                 f"genaipa runs batches forget {run.folder.name}"
             )
         return None
-    if given is None:
-        return Batching() if run.folder and has_batches(run.folder.path) else None
-    return Batching() if given is True else given
+    if batching_option is None:
+        return BatchingOptions() if run.folder and has_batches(run.folder.path) else None
+    return BatchingOptions() if batching_option is True else batching_option
 
 
 def _takes_batches(ready: ReadySystem) -> bool:
@@ -268,7 +270,9 @@ def _takes_batches(ready: ReadySystem) -> bool:
     return ready.system is not None and ready.resolved.takes_batches
 
 
-def _apply_batch_prices(run: PreparedRun, systems: list[ReadySystem], observer: Observer) -> list[ReadySystem]:
+def _apply_batch_prices_and_give_notes(
+    run: PreparedRun, systems: list[ReadySystem], observer: Observer
+) -> list[ReadySystem]:
     """Price the systems at the rate of batches, and say what that means; a UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
         names = ", ".join(ready.resolved.requested_name for ready in systems)
@@ -294,7 +298,12 @@ class RunBatches:
     """The batches of a run while it is asked; `systems` are those to ask. Without a plan it does nothing."""
 
     def __init__(
-        self, folder: RunFolder, systems: list[ReadySystem], plan: Batching | None, observer: Observer, retries: int
+        self,
+        folder: RunFolder,
+        systems: list[ReadySystem],
+        plan: BatchingOptions | None,
+        observer: Observer,
+        retries: int,
     ) -> None:
         self.systems = systems
         self._ledger: BatchLedger | None = None
@@ -336,7 +345,7 @@ class RunBatches:
         """Whether any are out."""
         return self._ledger is not None and bool(self._ledger.pending_batches)
 
-    async def note_and_delete_recorded_batches(self, engine: Engine) -> None:
+    async def delete_results_of_recorded_batches(self, engine: Engine) -> None:
         """Note which batches are done with; the run has ended in order."""
         for batched in self._batched:
-            await batched.note_and_delete_recorded_batches(all_asked=not engine.capped and not engine.stopped)
+            await batched.delete_results_of_recorded_batches(all_asked=not engine.capped and not engine.stopped)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
 from genaipa.execution.ready import StartedSystems
-from genaipa.systems.endpoint import read_variable
+from genaipa.systems.endpoint import read_environment_variable
 from genaipa.systems.provider import split_system_name_and_effort
 
 if TYPE_CHECKING:
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from genaipa.systems.catalog import ResolvedSystem
 
 
-def find_systems_to_serve(systems: Sequence[ResolvedSystem]) -> list[ResolvedSystem]:
+def find_systems_needing_local_server(systems: Sequence[ResolvedSystem]) -> list[ResolvedSystem]:
     """Return the systems whose server would be started here, because no variable names one."""
     return [
         system
         for system in systems
         if system.provider_record
         and system.provider_record.takes_flags
-        and read_variable(system.provider_record.address) is None
+        and read_environment_variable(system.provider_record.address) is None
     ]
 
 
 @contextlib.contextmanager
-def serve_models(
+def serve_model_and_yield_variables(
     systems: Sequence[ResolvedSystem], flags: tuple[str, ...], say: Callable[[str], None]
 ) -> Iterator[dict[str, str]]:
     """Start the server of these systems, if one is to be started here; gives the variables by which slices find it.
 
     A UsageError for several, which one variable can't name; a NotReadyError if the server can't be started.
     """
-    served = find_systems_to_serve(systems)
+    served = find_systems_needing_local_server(systems)
     if not served:
         yield {}
         return

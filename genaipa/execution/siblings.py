@@ -39,7 +39,7 @@ def resume_or_prepare_slice(
         run = prepare_resumed_run(workspace, study.slices[index].name, observer, offline=offline)
     else:
         sibling = study.as_folders[0].manifest()
-        request = _copy_slice_request(sibling, slice_index_and_count, offline=offline)
+        request = _make_slice_request_like_sibling(sibling, slice_index_and_count, offline=offline)
         try:
             run = prepare_run(workspace, request, observer)
         except UsageError:
@@ -54,7 +54,9 @@ def resume_or_prepare_slice(
     return run
 
 
-def _copy_slice_request(sibling: Manifest, slice_index_and_count: tuple[int, int], *, offline: bool) -> RunRequest:
+def _make_slice_request_like_sibling(
+    sibling: Manifest, slice_index_and_count: tuple[int, int], *, offline: bool
+) -> RunRequest:
     """Return the request for a slice that is asked as its sibling was."""
     spec, plan, corpus = sibling.spec, assert_procedure_run_and_get_plan(sibling.spec), sibling.corpus
     assert sibling.slice is not None, "it is a slice"

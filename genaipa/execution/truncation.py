@@ -48,8 +48,10 @@ class PromptCounts:
     asked: dict[str, _Prompt] = field(default_factory=dict)
     """Conversation → the last prompt of it, or the shortest of as many messages."""
 
-    def is_prompt_cut(self, messages: Sequence[Message], counted: int, counter: TokenCounter, language: str) -> bool:
-        """Tell whether a server that `counted` these tokens can't have read all of a prompt in this language.
+    def is_prompt_cut(
+        self, messages: Sequence[Message], server_token_count: int, counter: TokenCounter, language: str
+    ) -> bool:
+        """Tell whether a server that counted so many tokens can't have read all of a prompt in this language.
 
         It counts too few for the prompt's length: under half by an estimate, or well below the estimate where the count
         is the size of a context, or below what it counted itself, when it was asked for a count (`counter`) or of other
@@ -57,27 +59,29 @@ class PromptCounts:
         A server that counts nothing tells nothing.
         """
         sent = estimate_least_tokens(messages, counter.rate)
-        surer = counter.rate != CHARACTERS_PER_TOKEN or counted % _CONTEXTS in (_CONTEXTS - 1, 0, 1)
-        cut = 0 < counted < (_FEWER if surer else _HALF) * sent and sent >= _LEAST_JUDGED
+        surer = counter.rate != CHARACTERS_PER_TOKEN or server_token_count % _CONTEXTS in (_CONTEXTS - 1, 0, 1)
+        cut = 0 < server_token_count < (_FEWER if surer else _HALF) * sent and sent >= _LEAST_JUDGED
         length = sum(len(message.content) for message in messages)
-        if counted > 0 and language and length >= _LEAST_COMPARED:
-            cut = cut or counted < _FEWER * length * self.densest.get(language, 0.0)
+        if server_token_count > 0 and language and length >= _LEAST_COMPARED:
+            cut = cut or server_token_count < _FEWER * length * self.densest.get(language, 0.0)
             if not cut:
-                self.densest[language] = max(counted / length, self.densest.get(language, 0.0))
+                self.densest[language] = max(server_token_count / length, self.densest.get(language, 0.0))
         return cut
 
-    def has_count_stopped_growing(self, conversation: str, messages: Sequence[Message], counted: int) -> bool:
+    def has_count_stopped_growing(
+        self, conversation_id: str, messages: Sequence[Message], server_token_count: int
+    ) -> bool:
         """Tell whether no more tokens were counted than before, though more was said.
 
         Either the conversation has gone on since, or a clearly longer question about the same document took the place
         of a shorter one.
         """
         *earlier, last = (message.content for message in messages)
-        current = _Prompt(len(messages), hash(tuple(earlier)), last, counted)
-        previous = self.asked.get(conversation)
+        current = _Prompt(len(messages), hash(tuple(earlier)), last, server_token_count)
+        previous = self.asked.get(conversation_id)
         if previous is None or len(messages) != previous.messages or len(last) < len(previous.last):
-            self.asked[conversation] = current
-        if previous is None or not 0 < counted <= previous.counted:
+            self.asked[conversation_id] = current
+        if previous is None or not 0 < server_token_count <= previous.counted:
             return False
         if len(messages) > previous.messages:
             return messages[previous.messages - 1].content == previous.last

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def sync_folder(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     """Wait until the names of a folder's files are on disk, where the system can say so."""
     if os.name == "nt":
         return
@@ -41,7 +41,7 @@ def open_for_atomic_write(path: Path, *, durable: bool = False) -> Iterator[Bina
                 os.fsync(file.fileno())
         temporary.replace(path)
         if durable:
-            sync_folder(path.parent)
+            fsync_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)

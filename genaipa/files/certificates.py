@@ -29,19 +29,25 @@ def ssl_context() -> ssl.SSLContext:
 
 
 @cache
-def _load_ssl_context(file: str | None, _folder: str | None) -> ssl.SSLContext:
+def _load_ssl_context(certificate_file: str | None, _certificate_folder: str | None) -> ssl.SSLContext:
     import httpx2
 
     try:
         return httpx2.create_ssl_context()
     except OSError as error:
-        if not file:
+        if not certificate_file:
             raise
-        wrong = "does not exist" if not Path(file).exists() else f"has no readable certificate ({error.strerror})"
-        raise UsageError(f"{VARIABLE} names {file}, which {wrong}; set it to a PEM file, or unset it.") from None
+        wrong = (
+            "does not exist"
+            if not Path(certificate_file).exists()
+            else f"has no readable certificate ({error.strerror})"
+        )
+        raise UsageError(
+            f"{VARIABLE} names {certificate_file}, which {wrong}; set it to a PEM file, or unset it."
+        ) from None
 
 
-def explain_refused_certificate(error: object, host: str) -> str:
+def explain_refused_certificate_or_empty(error: object, host: str) -> str:
     """Say why the certificate of a server was refused, and what helps; empty if an error is about anything else."""
     match = None
     while error is not None and match is None:

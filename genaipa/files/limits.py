@@ -100,44 +100,44 @@ class ReadingAllowance:
         """Return the error that tells a problem with the file, or an entry of it, and the kind's remedy."""
         return DataError(self.source, f"{problem}; {self.limits.remedy}.", entry)
 
-    def check_size(self, size: int) -> None:
+    def check_size(self, byte_count: int) -> None:
         """Refuse a file of more bytes than its kind may have."""
-        if size > self.limits.size:
+        if byte_count > self.limits.size:
             raise self.oversize_error()
 
     def oversize_error(self) -> DataError:
         """Return the error of a file of more bytes than its kind may have."""
         return self.refusal_error(f"is larger than {_size_in_words(self.limits.size)}")
 
-    def check_depth(self, depth: int, entry: str = "") -> None:
+    def check_depth(self, depth: int, entry_for_errors: str = "") -> None:
         """Refuse what is nested deeper than its kind may be."""
         if depth > self.limits.depth:
-            raise self.refusal_error("is nested too deeply", entry)
+            raise self.refusal_error("is nested too deeply", entry_for_errors)
 
     def check_time(self) -> None:
         """Refuse a file that takes too long."""
         if time.thread_time() > self._end:
             raise self.refusal_error(f"takes longer than {self.limits.seconds:.0f} seconds to read")
 
-    def count_read_elements(self, elements: int, entry: str = "") -> None:
+    def add_elements_within_limit(self, element_count: int, entry_for_errors: str = "") -> None:
         """Count elements of the file; refuse more than its kind may have."""
-        self._elements += elements
+        self._elements += element_count
         if self._elements > self.limits.elements:
-            raise self.refusal_error(f"has more than {self.limits.elements:,} {self.limits.unit}", entry)
+            raise self.refusal_error(f"has more than {self.limits.elements:,} {self.limits.unit}", entry_for_errors)
         self.check_time()
 
-    def count_unpacked_bytes(self, size: int) -> None:
+    def add_unpacked_bytes_within_limit(self, byte_count: int) -> None:
         """Count unpacked bytes; refuse more than its kind may have."""
-        self._unpacked += size
+        self._unpacked += byte_count
         if self._unpacked > self.limits.unpacks:
             raise self.refusal_error(f"unpacks to more than {_size_in_words(self.limits.unpacks)}")
         self.check_time()
 
-    def count_pdf_page_bytes(self, size: int) -> None:
+    def add_pdf_page_bytes_within_limit(self, byte_count: int) -> None:
         """Count the bytes that a page draws; refuse more than one page, or all, may draw."""
-        if size > self.limits.page:
+        if byte_count > self.limits.page:
             raise self.refusal_error(f"has a page of more than {_size_in_words(self.limits.page)}")
-        self.count_unpacked_bytes(size)
+        self.add_unpacked_bytes_within_limit(byte_count)
 
     @contextlib.contextmanager
     def open_zip_archive(
@@ -152,24 +152,24 @@ class ReadingAllowance:
                 if is_wanted(member.filename):
                     if member.flag_bits & 1:
                         raise DataError(self.source, "is encrypted; save it without a password.")
-                    self.count_unpacked_bytes(member.file_size)
+                    self.add_unpacked_bytes_within_limit(member.file_size)
             yield archive
 
 
 @contextlib.contextmanager
-def limit_reading(limits: Limits, source: Path | str) -> Iterator[ReadingAllowance]:
+def limit_reading(limits: Limits, source_for_errors: Path | str) -> Iterator[ReadingAllowance]:
     """Read a file within the limits of its kind; a DataError for whatever its parser raises."""
     try:
-        yield ReadingAllowance(source, limits)
+        yield ReadingAllowance(source_for_errors, limits)
     except GenaipaError:
         raise
     except OSError as error:
         if error.errno is None:  # a parser's own, of what it reads
-            raise _unreadable_error(source, limits, error) from error
-        raise DataError(source, f"can't be read ({error.strerror or error}).") from None
+            raise _unreadable_error(source_for_errors, limits, error) from error
+        raise DataError(source_for_errors, f"can't be read ({error.strerror or error}).") from None
     except Exception as error:
         # A damaged file makes parsers raise anything.
-        raise _unreadable_error(source, limits, error) from error
+        raise _unreadable_error(source_for_errors, limits, error) from error
 
 
 def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> DataError:
@@ -182,9 +182,9 @@ def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> D
     return DataError(source, f"can't be read as {limits.kind} ({why}); {limits.remedy}.")
 
 
-def _size_in_words(size: int) -> str:
+def _size_in_words(byte_count: int) -> str:
     """Return a number of bytes in words."""
-    return f"{size / 2**30:g} GiB" if size % 2**30 == 0 else f"{size / 1_000_000:.0f} MB"
+    return f"{byte_count / 2**30:g} GiB" if byte_count % 2**30 == 0 else f"{byte_count / 1_000_000:.0f} MB"
 
 
 MOST_ATTRIBUTES = 200

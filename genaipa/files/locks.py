@@ -31,21 +31,21 @@ def system_file_lock(path: Path) -> FileLock:
         return FileLock(path)
 
 
-def take_run_lock(lock: FileLock, run_path: Path, run_name: str) -> None:
+def take_run_lock(lock: FileLock, path_for_errors: Path, run_name: str) -> None:
     """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where none can be had."""
     try:
-        _acquire_lock(lock, run_path, blocking=False)
+        _acquire_lock(lock, path_for_errors, blocking=False)
     except Timeout:
         raise RunBusyError(f"another process is using {run_name}; wait for it to end, or stop it first.") from None
 
 
 @contextlib.contextmanager
-def hold_lock(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[None]:
+def hold_lock(lock: FileLock, path_for_errors: Path, *, blocking: bool = True) -> Iterator[None]:
     """Hold the lock of a folder for a moment, after whoever holds it now; a RunError where none can be had.
 
     If not `blocking`, a Timeout says that somebody holds it.
     """
-    _acquire_lock(lock, path, blocking=blocking)
+    _acquire_lock(lock, path_for_errors, blocking=blocking)
     try:
         yield
     finally:
@@ -67,14 +67,15 @@ def hold_flock_on_folder(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _acquire_lock(lock: FileLock, path: Path, *, blocking: bool) -> None:
+def _acquire_lock(lock: FileLock, path_for_errors: Path, *, blocking: bool) -> None:
     try:
         lock.acquire(blocking=blocking)
     except Timeout:
         raise
     except (OSError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
-            raise NoRoomError.from_os_error(path, error) from None
+            raise NoRoomError.from_os_error(path_for_errors, error) from None
         raise RunError(
-            f"{path} is on a file system without file locks; keep runs on a local disk, or on NFS version 4 or later."
+            f"{path_for_errors} is on a file system without file locks; keep runs on a local disk, or on NFS "
+            "version 4 or later."
         ) from None

@@ -18,10 +18,10 @@ _LONGEST_NAME = 200
 """Bytes; file systems take 255, and the time precedes it."""
 
 
-def propose_run_folder_paths(runs_path: Path, name: str) -> Iterator[Path]:
+def make_runs_folder_and_propose_paths(runs_path: Path, run_name: str) -> Iterator[Path]:
     """Paths for a new run of that name, begun now, in the folder of runs, which is made if missing."""
     stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-    slug = clean_folder_name(name) or "run"
+    slug = clean_folder_name(run_name) or "run"
     make_run_folder(runs_path)
     return (runs_path / f"{stamp}-{slug}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
 

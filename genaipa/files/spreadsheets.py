@@ -49,7 +49,7 @@ def format_csv_records(record_type: type[T], records: Iterable[T]) -> bytes:
     writer.writerow(names)
     for record in records:
         values = [getattr(record, name) for name in names]
-        writer.writerow([escape_formula(value, csv=True) if isinstance(value, str) else value for value in values])
+        writer.writerow([escape_formula(value, in_csv=True) if isinstance(value, str) else value for value in values])
     return out.getvalue().encode()
 
 
@@ -67,7 +67,7 @@ def read_csv_records(path: Path, record_type: type[T]) -> list[T]:
         if not any(row):
             continue
         cells: dict[str, Any] = {
-            name: None if name in empty and cell == "" else unescape_formula(cell, csv=True)
+            name: None if name in empty and cell == "" else unescape_formula(cell, in_csv=True)
             for name, cell in zip(header, row, strict=False)
             if name in fields
         }
@@ -87,7 +87,7 @@ def read_csv_rows(path: Path, separators: str = ",") -> Iterator[list[str]]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         try:
             for row in rows:
-                allowance.count_read_elements(max(1, len(row)))
+                allowance.add_elements_within_limit(max(1, len(row)))
                 yield row
         except csv.Error as error:
             raise DataError(path, f"is not CSV ({error}).", f"line {rows.line_num}") from None
@@ -103,14 +103,14 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\u2012\ufe63\uff0d", "-") | {",": "."})
 
 
-def escape_formula(text: str, *, csv: bool) -> str:
+def escape_formula(text: str, *, in_csv: bool) -> str:
     """Escape a text for a cell; `unescape_formula` gives the text back."""
-    return _LIVE[csv].sub("'", text)
+    return _LIVE[in_csv].sub("'", text)
 
 
-def unescape_formula(cell: str, *, csv: bool) -> str:
+def unescape_formula(cell: str, *, in_csv: bool) -> str:
     """Undo `escape_formula`; any other cell stays as it is."""
-    return _GUARDED[csv].sub("", cell)
+    return _GUARDED[in_csv].sub("", cell)
 
 
 def parse_number(cell: str) -> float:
@@ -128,22 +128,24 @@ _OTHER = 200_000
 _CELLS = re.compile(rb"<(?:x:)?(?:row|c|v|f|is|si|r|t)[\s/>]")
 
 
-def import_openpyxl(extra: str) -> Any:
+def import_openpyxl(extra_for_errors: str) -> Any:
     """Import the library for spreadsheets; a MissingPackageError names the extra of genaipa that brings it."""
     try:
         import openpyxl as library
     except ImportError:
-        raise MissingPackageError(f"spreadsheets need the package 'openpyxl': pip install 'genaipa[{extra}]'") from None
+        raise MissingPackageError(
+            f"spreadsheets need the package 'openpyxl': pip install 'genaipa[{extra_for_errors}]'"
+        ) from None
     return library
 
 
 @contextlib.contextmanager
-def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterator[tuple[Any, ...]]]]]:
+def open_workbook(path: Path, extra_for_errors: str) -> Iterator[Iterator[tuple[Any, Iterator[tuple[Any, ...]]]]]:
     """Open a workbook to read its values: (`openpyxl`'s sheet, its rows) of each sheet.
 
     A DataError, also while reading, if it can't be read within the limits of a spreadsheet.
     """
-    library = import_openpyxl(extra)
+    library = import_openpyxl(extra_for_errors)
     with limit_reading(WORKBOOK, path) as allowance:
         _check_workbook_limits(path, allowance)
         with path.open("rb") as file, warnings.catch_warnings():
@@ -155,7 +157,7 @@ def open_workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterat
 
 def _read_rows_within_allowance(sheet: Any, allowance: ReadingAllowance) -> Iterator[tuple[Any, ...]]:
     for row in sheet.iter_rows(values_only=True):
-        allowance.count_read_elements(max(1, len(row)), sheet.title)
+        allowance.add_elements_within_limit(max(1, len(row)), sheet.title)
         yield row
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import yaml
 
-from genaipa.errors import DataError, clip, closest, name_suggestion
+from genaipa.errors import DataError, clip, closest_name_or_empty, name_suggestion
 from genaipa.files.limits import YAML, limit_reading
 from genaipa.files.text import read_text
 
@@ -177,12 +177,12 @@ def _parse_yaml(text: str) -> Any:
     return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - derived from the safe loader
 
 
-def convert_to_type(raw: Any, target_type: type[T], path: Path | str) -> T:
-    """Convert `raw` (lists, dicts, strings, numbers) to a `target_type`; a DataError names `path`."""
+def convert_to_type(raw: Any, target_type: type[T], path_for_errors: Path | str) -> T:
+    """Convert `raw` (lists, dicts, strings, numbers) to a `target_type`; a DataError names `path_for_errors`."""
     try:
         return msgspec.convert(raw, target_type, strict=True)
     except msgspec.ValidationError:
-        value: T = _Conversion(path, 1).convert_value(raw, target_type, "")
+        value: T = _Conversion(path_for_errors, 1).convert_value(raw, target_type, "")
         return value
 
 
@@ -206,23 +206,23 @@ class _Conversion:
         self.path, self.most = path, most_problems
         self.problems: list[DataError] = []
 
-    def record_problem_raise_at_limit(self, problem: str, entry: str) -> None:
+    def record_problem_raise_at_limit(self, problem: str, entry_path: str) -> None:
         """Record a problem, or raise it."""
-        self.problems.append(DataError(self.path, problem, entry))
+        self.problems.append(DataError(self.path, problem, entry_path))
         if len(self.problems) == self.most:
             raise self.problems[-1] from None
 
-    def convert_value(self, raw: Any, target_type: Any, entry: str) -> Any:
+    def convert_value(self, raw: Any, target_type: Any, entry_path: str) -> Any:
         """Convert `raw` to a `target_type`, or to a placeholder if it is invalid."""
         origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
         if type(None) in inner:
             kinds = [option for option in inner if option is not type(None)]
-            return None if raw is None else self.convert_value(raw, functools.reduce(operator.or_, kinds), entry)
+            return None if raw is None else self.convert_value(raw, functools.reduce(operator.or_, kinds), entry_path)
         if isinstance(target_type, type) and issubclass(target_type, msgspec.Struct) and isinstance(raw, dict):
-            return self._convert_struct(raw, target_type, entry)
+            return self._convert_struct(raw, target_type, entry_path)
         if origin in (tuple, list, frozenset) and isinstance(raw, list):
             return origin(
-                self.convert_value(item, inner[0], _item_entry_path(entry, number, item))
+                self.convert_value(item, inner[0], _item_entry_path(entry_path, number, item))
                 for number, item in enumerate(raw)
             )
         if origin is typing.Literal and isinstance(raw, bool) and {"yes", "no"} <= {*inner}:
@@ -230,77 +230,81 @@ class _Conversion:
             raw = "yes" if raw else "no"
         if origin is dict and isinstance(raw, dict):
             return {
-                key: self.convert_value(raw[key], inner[1], _join_entry_path(entry, key))
+                key: self.convert_value(raw[key], inner[1], _join_entry_path(entry_path, key))
                 for key in raw
-                if self._check_key_is_text(key, entry)
+                if self._is_text_key_or_record_problem(key, entry_path)
             }
         try:
             return msgspec.convert(raw, target_type, strict=True)
         except msgspec.ValidationError as error:
-            self.record_problem_raise_at_limit(_explain_type_mismatch(raw, target_type, error), entry)
-            return _make_placeholder(target_type)
+            self.record_problem_raise_at_limit(_explain_type_mismatch(raw, target_type, error), entry_path)
+            return _make_empty_value_of_type(target_type)
 
-    def _convert_struct(self, raw: dict[Any, Any], struct_type: type[msgspec.Struct], entry: str) -> Any:
-        fields = _struct_fields(struct_type)
+    def _convert_struct(self, raw: dict[Any, Any], struct_type: type[msgspec.Struct], entry_path: str) -> Any:
+        fields = _struct_fields_by_key(struct_type)
         values, intended_keys, problems_before = {}, set(), len(self.problems)
         for key, value in raw.items():
             if key in fields:
-                values[fields[key].name] = self.convert_value(value, fields[key].type, _join_entry_path(entry, key))
-            elif self._check_key_is_text(key, entry):
-                intended_keys.add(closest(key, fields))
-                self.record_problem_raise_at_limit(f"unknown key '{clip(key)}'{name_suggestion(key, fields)}", entry)
+                values[fields[key].name] = self.convert_value(
+                    value, fields[key].type, _join_entry_path(entry_path, key)
+                )
+            elif self._is_text_key_or_record_problem(key, entry_path):
+                intended_keys.add(closest_name_or_empty(key, fields))
+                self.record_problem_raise_at_limit(
+                    f"unknown key '{clip(key)}'{name_suggestion(key, fields)}", entry_path
+                )
         for name, field in fields.items():
             if field.name not in values and field.required:
-                values[field.name] = _make_placeholder(field.type)
+                values[field.name] = _make_empty_value_of_type(field.type)
                 if name not in intended_keys:
-                    self.record_problem_raise_at_limit(f"the key '{name}' is missing.", entry)
+                    self.record_problem_raise_at_limit(f"the key '{name}' is missing.", entry_path)
         try:
             return struct_type(**values)
         except ValueError as error:
             # Raised by the kind's own checks; problems of its parts are recorded already.
             if len(self.problems) == problems_before:
-                self.record_problem_raise_at_limit(f"{error}.", entry)
+                self.record_problem_raise_at_limit(f"{error}.", entry_path)
             return UNREADABLE
 
-    def _check_key_is_text(self, key: Any, entry: str) -> bool:
+    def _is_text_key_or_record_problem(self, key: Any, entry_path: str) -> bool:
         if not isinstance(key, str):
-            self.record_problem_raise_at_limit(f"the key {clip(str(key))} is not text; put it in quotes.", entry)
+            self.record_problem_raise_at_limit(f"the key {clip(str(key))} is not text; put it in quotes.", entry_path)
         return isinstance(key, str)
 
 
 @functools.cache
-def _struct_fields(struct_type: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+def _struct_fields_by_key(struct_type: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
     """Key → field; to find out the types of a kind's fields takes longer than to read one of it."""
     return {field.encode_name: field for field in msgspec.structs.fields(struct_type)}
 
 
-def _join_entry_path(entry: str, key: str) -> str:
-    return f"{entry}.{clip(key)}" if entry else clip(key)
+def _join_entry_path(entry_path: str, key: str) -> str:
+    return f"{entry_path}.{clip(key)}" if entry_path else clip(key)
 
 
-def _item_entry_path(entry: str, index: int, item: Any) -> str:
+def _item_entry_path(entry_path: str, index: int, item: Any) -> str:
     """`questions[3] (T_u1)`: the id helps more than the position."""
     named = isinstance(item, dict) and isinstance(item.get("id"), str)
-    return f"{entry}[{index}]" + (f" ({clip(item['id'])})" if named else "")
+    return f"{entry_path}[{index}]" + (f" ({clip(item['id'])})" if named else "")
 
 
 _UNIONS = (types.UnionType, typing.Union)
 
 
-def _make_placeholder(target_type: Any) -> Any:
+def _make_empty_value_of_type(target_type: Any) -> Any:
     """Make an empty value of that kind, as a placeholder."""
     origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
     if origin is typing.Annotated:
-        return _make_placeholder(inner[0])
+        return _make_empty_value_of_type(inner[0])
     if origin in _UNIONS:
-        return None if type(None) in inner else _make_placeholder(inner[0])
+        return None if type(None) in inner else _make_empty_value_of_type(inner[0])
     if origin is typing.Literal:
         return inner[0]
     if origin is dict:
         return _AnyKeys()
     if isinstance(target_type, type) and issubclass(target_type, msgspec.Struct):
         return target_type(
-            **{f.name: _make_placeholder(f.type) for f in msgspec.structs.fields(target_type) if f.required}
+            **{f.name: _make_empty_value_of_type(f.type) for f in msgspec.structs.fields(target_type) if f.required}
         )
     return UNREADABLE if target_type is str else (origin or target_type)()
 

@@ -42,7 +42,7 @@ def read_lines(path: Path, limits: Limits) -> Iterator[str]:
             )
             start += len(line)
             allowance.check_size(start)
-            allowance.count_read_elements(1)
+            allowance.add_elements_within_limit(1)
 
 
 _MARK = b"\xef\xbb\xbf"
@@ -57,14 +57,16 @@ def _open_regular_file_or_pipe(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _decode_utf8_text(path: Path, raw: bytes, start: int = 0) -> str:
+def _decode_utf8_text(path_for_errors: Path, raw: bytes, start_offset: int = 0) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        byte, position = raw[error.start], start + error.start
-        raise DataError(path, f"is not UTF-8 text (byte {position} is 0x{byte:02x}); save it as UTF-8 first.") from None
+        byte, position = raw[error.start], start_offset + error.start
+        raise DataError(
+            path_for_errors, f"is not UTF-8 text (byte {position} is 0x{byte:02x}); save it as UTF-8 first."
+        ) from None
     if "\0" in text:
-        raise DataError(path, "is a binary file, not text.")
+        raise DataError(path_for_errors, "is a binary file, not text.")
     return text
 
 

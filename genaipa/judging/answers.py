@@ -21,16 +21,16 @@ from genaipa.kinds import find_kind_or_placeholder
 from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read_markdown
-from genaipa.policies.search import count_words, rank_texts, split_at_section_starts
+from genaipa.policies.search import count_words, rank_text_indices, split_into_search_spans
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import find_occasions_of_most_repeated_plan, select_sources
-from genaipa.scoring.answers import Exchange, Pool
+from genaipa.runs.selection import find_occasions_of_most_repeated_plan, select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool, Exchange
 from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import Rubric
-from genaipa.systems.costs import estimate_tokens
+from genaipa.systems.costs import estimate_token_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from genaipa.policies.search import Span
     from genaipa.runs.filters import Filters
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.selection import Source
-    from genaipa.scoring.answers import Case
+    from genaipa.runs.selection import SelectedRun
+    from genaipa.scoring.answers import ScoringCase
     from genaipa.scoring.evidence.examine import Evidence
     from genaipa.workspace import Workspace
 
@@ -58,9 +58,9 @@ class JudgedSystem(NamedTuple):
     name: str
     models: frozenset[str]
 
-    def is_of_same_family(self, judge: str) -> bool:
+    def is_of_same_family(self, judge_model: str) -> bool:
         """Whether it is of a judge's family."""
-        return any(are_of_same_family(judge, model) for model in self.models)
+        return any(are_of_same_family(judge_model, model) for model in self.models)
 
 
 class JudgedAnswers:
@@ -73,11 +73,11 @@ class JudgedAnswers:
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
         sources = [
             source
-            for source in select_sources(workspace, runs, only)
+            for source in select_runs_and_apply_filters(workspace, runs, only)
             if find_kind_or_placeholder(source.manifest.spec.kind).people
         ]
         self.runs = tuple(source.folder.name for source in sources)
-        self._pool = Pool(
+        self._pool = AnswerPool(
             workspace,
             [source.folder for source in sources],
             sources=sources,
@@ -90,7 +90,7 @@ class JudgedAnswers:
             raise UsageError(f"{subject} to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
         self.day, first = _find_latest_day_and_first_day_sources(workspace, sources)
-        self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
+        self._anchors = AnswerPool(workspace, [source.folder for source in first], sources=first, excluded=False)
         self.systems = _list_judged_systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
         self._passages: dict[str, DocumentPassages] = {}
@@ -106,7 +106,7 @@ class JudgedAnswers:
         return list(self._anchors.answers)
 
     @property
-    def walk_systems_and_questions_of_answers(self) -> Iterator[tuple[str, str, str]]:
+    def digest_system_question_triples(self) -> Iterator[tuple[str, str, str]]:
         """Digest, system and question of every place of an answer."""
         for digest, answer in self._pool.answers.items():
             for occurrence in answer.occurrences:
@@ -118,9 +118,9 @@ class JudgedAnswers:
         return self._pool.category_by_question
 
     @property
-    def exclusion_note(self) -> str:
+    def sentence_on_exclusions_or_empty(self) -> str:
         """A sentence on excluded answers; empty without any."""
-        return self._pool.exclusion_note.partition(" (")[0]
+        return self._pool.sentence_on_exclusions_or_empty.partition(" (")[0]
 
     def load_judged_items(
         self, passes_by_digest: Mapping[str, tuple[int, ...]], *, with_evidence: bool, with_points: bool
@@ -141,7 +141,7 @@ class JudgedAnswers:
         )
 
     def _make_judged_item(
-        self, case: Case, passes: tuple[int, ...], *, with_evidence: bool, with_points: bool
+        self, case: ScoringCase, passes: tuple[int, ...], *, with_evidence: bool, with_points: bool
     ) -> JudgedItem:
         document, annotated = case.document, case.annotated
         long = is_too_long_to_show_whole(document)
@@ -150,7 +150,7 @@ class JudgedAnswers:
         named: tuple[tuple[int, int], ...] = ()
         if long and examined is not None:
             pieces = self._passages.setdefault(document.digest, DocumentPassages(document))
-            passages = pieces.select_for_question(case)
+            passages = pieces.select_nearest_and_annotated(case)
             named = pieces.select_cited_or_quoted(examined, passages)
         return JudgedItem(
             digest=case.answer.digest,
@@ -168,7 +168,7 @@ class JudgedAnswers:
             passages=passages,
             named=named,
             parts=_part_beginnings_if_reply_cites_parts(case),
-            evidence=tuple(_describe_evidence(case, examined)) if with_evidence and examined else (),
+            evidence=tuple(_describe_evidence_in_sentences(case, examined)) if with_evidence and examined else (),
             points=annotated.points if annotated and with_points else (),
         )
 
@@ -186,11 +186,13 @@ class JudgedAnswers:
         return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
-def _find_latest_day_and_first_day_sources(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+def _find_latest_day_and_first_day_sources(
+    workspace: Workspace, sources: Sequence[SelectedRun]
+) -> tuple[str, list[SelectedRun]]:
     """Return the latest day of these runs, and the runs of their systems' first occasion, if that was earlier."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
-    all_sources = select_sources(workspace, [])
+    all_sources = select_runs_and_apply_filters(workspace, [])
     for system, days in find_occasions_of_most_repeated_plan(all_sources).items():
         day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
@@ -203,7 +205,7 @@ def _find_latest_day_and_first_day_sources(workspace: Workspace, sources: Sequen
     ]
 
 
-def _list_judged_systems(sources: Iterable[Source], pool: Pool) -> list[JudgedSystem]:
+def _list_judged_systems(sources: Iterable[SelectedRun], pool: AnswerPool) -> list[JudgedSystem]:
     """Return the systems that gave the answers."""
     manifests = {source.folder.name: source.manifest for source in sources}
     models: dict[str, set[str]] = {}
@@ -215,7 +217,7 @@ def _list_judged_systems(sources: Iterable[Source], pool: Pool) -> list[JudgedSy
     return [JudgedSystem(name, frozenset(models[name] - {""})) for name in sorted(models)]
 
 
-def _describe_silence_and_cited_sections(case: Case) -> str:
+def _describe_silence_and_cited_sections(case: ScoringCase) -> str:
     """Describe an annotated answer's silence and sections; of a part of a split that nobody is shown, how it begins."""
     if case.annotated is None:
         return ""
@@ -229,7 +231,7 @@ def _describe_silence_and_cited_sections(case: Case) -> str:
     return "; ".join(filter(None, (SAID[case.annotated.silent], *sections)))
 
 
-def _part_beginnings_if_reply_cites_parts(case: Case) -> tuple[str, ...]:
+def _part_beginnings_if_reply_cites_parts(case: ScoringCase) -> tuple[str, ...]:
     """Return the beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
     language = language_to_read_reply(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None
@@ -244,19 +246,19 @@ def _quote_beginning(text: str, start: int) -> str:
     return f"{' '.join(words[:-1])} …"
 
 
-def _collect_case_evidence(case: Case) -> Evidence:
+def _collect_case_evidence(case: ScoringCase) -> Evidence:
     return collect_reply_evidence(
         case.reply,
         case.document,
-        parts=case.parts,
+        part_spans_given=case.parts,
         annotated=case.reliable_annotation,
-        part_set=case.part_set,
-        summarised=case.summarised,
+        annotated_part_set=case.part_set,
+        system_had_summary=case.summarised,
         question=case.question,
     )
 
 
-def _describe_evidence(case: Case, evidence: Evidence) -> Iterable[str]:
+def _describe_evidence_in_sentences(case: ScoringCase, evidence: Evidence) -> Iterable[str]:
     """Describe the evidence that the rules have found, a sentence each.
 
     None repeats a word of the answer: outside the lines around it, the judge would take it for ours.
@@ -290,7 +292,7 @@ _GAP = "[…]"
 
 def is_too_long_to_show_whole(document: Document) -> bool:
     """Whether a document is too long to be shown whole: by its length, and so alike for all judges."""
-    return estimate_tokens(document.text) > WHOLE
+    return estimate_token_count(document.text) > WHOLE
 
 
 class DocumentPassages:
@@ -303,9 +305,9 @@ class DocumentPassages:
     @cached_property
     def passage_spans(self) -> tuple[Span, ...]:
         """The passages, in characters of the document's text."""
-        return split_at_section_starts(self.document.text, (section.start for section in find_outline(self.document)))
+        return split_into_search_spans(self.document.text, (section.start for section in find_outline(self.document)))
 
-    def select_for_question(self, case: Case) -> tuple[Span, ...]:
+    def select_nearest_and_annotated(self, case: ScoringCase) -> tuple[Span, ...]:
         """Select the three passages nearest to the question, and those of the annotated answer."""
         near = self._rank_passages(case.original or case.asked)
         targets = locate_annotated_sections(case.annotated, self.document, case.part_set) if case.annotated else ()
@@ -314,16 +316,20 @@ class DocumentPassages:
             [*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE
         )
 
-    def select_cited_or_quoted(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
+    def select_cited_or_quoted(self, evidence: Evidence, already_shown_spans: Sequence[Span]) -> tuple[Span, ...]:
         """Select the passages that an answer cites or quotes, besides those that are shown anyway."""
         targets = [reference.target for reference in evidence.quotations] + [
             reference.target for reference in evidence.references
         ]
-        new_passages = [span for span in self._find_overlapping_passages(filter(None, targets)) if span not in shown]
-        return self._select_passages_that_fit(new_passages, WHOLE - sum(map(self._estimate_tokens, shown)))
+        new_passages = [
+            span for span in self._find_overlapping_passages(filter(None, targets)) if span not in already_shown_spans
+        ]
+        return self._select_passages_that_fit(
+            new_passages, WHOLE - sum(map(self._estimate_tokens, already_shown_spans))
+        )
 
     def _estimate_tokens(self, span: Span) -> int:
-        return estimate_tokens(self.document.text[slice(*span)])
+        return estimate_token_count(self.document.text[slice(*span)])
 
     def _select_passages_that_fit(self, spans: Iterable[Span], token_limit: int) -> tuple[Span, ...]:
         """Return the first of these passages that fit into this many tokens, in the document's order."""
@@ -347,7 +353,7 @@ class DocumentPassages:
         """Return all passages, the nearest to the question first."""
         if question not in self._nearest:
             reading = read_markdown(self.document.text)
-            ranking = rank_texts(
+            ranking = rank_text_indices(
                 tuple(reading.plain_text_of_source_span(*span) for span in self.passage_spans), question
             )
             self._nearest[question] = [self.passage_spans[index] for index in ranking]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.judging.name import NAME
-from genaipa.kinds import Kind, Plan
+from genaipa.kinds import Plan, TaskKind
 
 if TYPE_CHECKING:
     from genaipa.runs.records import RunSpec
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-class _JudgeKind(Kind[Plan]):
+class _JudgeKind(TaskKind[Plan]):
     on_answers = True
     keeps = True
     prompts = NAME
 
-    def make(self, spec: RunSpec, workspace: Workspace) -> Task:
+    def make_task_for_spec(self, spec: RunSpec, workspace: Workspace) -> Task:
         """Make the task of judges, whose questions are in the folder of their run."""
         from genaipa.judging.task import JudgeTask
 

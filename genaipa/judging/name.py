@@ -35,7 +35,7 @@ class Judge(NamedTuple):
         return f"judge:{self.model}@{self.prompt}#{self.passed}"
 
     @property
-    def anchor_day(self) -> str:
+    def anchor_day_or_empty(self) -> str:
         """The occasion on which an anchor was judged again, as YYYY-MM-DD; empty for other passes."""
         number = str(self.passed)
         return f"{number[:4]}-{number[4:6]}-{number[6:]}" if self.passed >= FIRST_DAY else ""

@@ -18,7 +18,7 @@ from genaipa.judging import verdict
 from genaipa.judging.answers import FILE, JudgedAnswers, JudgedMaterial, read_judged_material
 from genaipa.judging.name import FIRST_DAY, NAME, Judge
 from genaipa.judging.task import JudgeInputs, JudgeTask, load_judge_templates, prompt_digest
-from genaipa.judging.verdict import model_by_asked_system, store_verdicts
+from genaipa.judging.verdict import full_name_by_asked_system, store_missing_verdicts_of_runs
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
 from genaipa.runs.selection import list_run_folders_oldest_first
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest
     from genaipa.scoring.rubric import Rubric
-    from genaipa.tasks.prompts import Prompts
+    from genaipa.tasks.prompts import PromptSet
     from genaipa.workspace import Workspace
 
 _DATED = r"(?:-\d{3}[\d-]*)?"
@@ -48,7 +48,7 @@ _THOUGHT = 4096
 ANCHORS = 30
 """Answers of the first occasion that a judge judges again on each later one."""
 
-Wanted = dict[str, set[tuple[str, int]]]
+JudgementsByJudge = dict[str, set[tuple[str, int]]]
 """A judge by its system's full name → (answer digest, pass)."""
 
 
@@ -87,8 +87,8 @@ class _StartedRun(NamedTuple):
     """A judge's run: the judgements in its plan, and those it has, by judges; the longest verdict in tokens."""
 
     folder: RunFolder
-    planned: Wanted
-    done: Wanted
+    planned: JudgementsByJudge
+    done: JudgementsByJudge
     max_tokens: int | None
 
 
@@ -99,13 +99,13 @@ def make_worklist_and_store_verdicts(workspace: Workspace, request: JudgeRequest
     would judge, unless that is wanted.
     """
     rubric, templates = load_rubric(workspace), load_judge_templates(workspace)
-    verdict.check_rubric_words_differ(rubric)
+    verdict.check_value_words_of_metric_differ(rubric)
     judges = {resolve_system(name, workspace).name: name for name in request.judges}
     for name in request.judges:
         _check_system_can_judge(workspace, name)
     answers = JudgedAnswers(workspace, request.runs, request.only)
-    own_family = _find_judged_systems_of_own_family(answers, judges, allowed=request.own_family)
-    prompt = prompt_digest(templates.template_texts, rubric, evidence=request.evidence)
+    own_family = _find_own_family_systems_or_refuse(answers, judges, is_own_family_allowed=request.own_family)
+    prompt = prompt_digest(templates.template_texts, rubric, with_evidence=request.evidence)
     started_runs, served = _store_verdicts_and_find_runs_and_models(workspace, prompt, rubric, judges)
     passes = range(1, request.passes + 1)
     stored = _find_stored_judgements(workspace, prompt, served)
@@ -141,7 +141,10 @@ def make_worklist_and_store_verdicts(workspace: Workspace, request: JudgeRequest
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, families, rubric, ())
         spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens)
         worklist.new.append(_make_judge_task(workspace, answers, spec, judgements, material, templates))
-    worklist.notes += [*answers.problems, *filter(None, [answers.exclusion_note, _describe_anchors(wanted)])]
+    worklist.notes += [
+        *answers.problems,
+        *filter(None, [answers.sentence_on_exclusions_or_empty, _sentence_on_anchors_or_empty(wanted)]),
+    ]
     return worklist
 
 
@@ -151,7 +154,7 @@ def _make_judge_task(
     spec: RunSpec,
     judgements: frozenset[tuple[str, int]],
     material: JudgedMaterial,
-    templates: Prompts,
+    templates: PromptSet,
 ) -> JudgeTask:
     passes: defaultdict[str, list[int]] = defaultdict(list)
     for digest, passed in sorted(judgements):
@@ -170,7 +173,7 @@ def _make_judge_task(
         # A small model that goes on and on must end soon, and whoever thinks first come to an end.
         forms = {(bool(item.annotated), bool(item.points)) for item in items}
         longest = (
-            verdict.count_longest_verdict_tokens(material.rubric, annotated=annotated, points=points)
+            verdict.count_longest_verdict_tokens(material.rubric, has_annotated_answer=annotated, has_points=points)
             for annotated, points in forms
         )
         limit = _THOUGHT + max(longest)
@@ -183,25 +186,30 @@ def _make_judge_task(
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 
-def _check_system_can_judge(workspace: Workspace, name: str) -> None:
+def _check_system_can_judge(workspace: Workspace, system_name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
-    system = resolve_system(name, workspace)
+    system = resolve_system(system_name, workspace)
     if system.is_manual:
-        raise UsageError(f"{name} can't judge, because it is asked by hand. To have people score: genaipa score")
+        raise UsageError(f"{system_name} can't judge, because it is asked by hand. To have people score: genaipa score")
     words = system.provider_record.words if system.provider_record else "own"
     if words != "own":
         reason = "repeats the recorded answers of a study" if words == "recording" else "only quotes the document"
-        raise UsageError(f"{name} can't judge: it {reason}. Name a model, or use scripted/FILE to try things out.")
+        raise UsageError(
+            f"{system_name} can't judge: it {reason}. Name a model, or use scripted/FILE to try things out."
+        )
 
 
-def _find_judged_systems_of_own_family(
-    answers: JudgedAnswers, judges: Mapping[str, str], *, allowed: bool
+def _find_own_family_systems_or_refuse(
+    answers: JudgedAnswers, name_by_judge: Mapping[str, str], *, is_own_family_allowed: bool
 ) -> dict[str, tuple[str, ...]]:
-    """Judge → the systems of its own family that it is to judge; a UsageError for the first, unless `allowed`."""
+    """Judge → the systems of its own family that it is to judge.
+
+    A UsageError for the first, unless `is_own_family_allowed`.
+    """
     own_family = {}
-    for judge, name in judges.items():
+    for judge, name in name_by_judge.items():
         related = tuple(system.name for system in answers.systems if system.is_of_same_family(judge))
-        if related and not allowed:
+        if related and not is_own_family_allowed:
             raise UsageError(
                 f"{name} is from the same family as {related[0]}, whose answers it would judge, and models favour "
                 "their own; choose another judge, or allow it with the option `own_family`; every table then marks it."
@@ -211,7 +219,7 @@ def _find_judged_systems_of_own_family(
     return own_family
 
 
-def _remove_done_judgements(wanted: Wanted, done: Wanted) -> None:
+def _remove_done_judgements(wanted: JudgementsByJudge, done: JudgementsByJudge) -> None:
     for judge in wanted:
         wanted[judge] -= done.get(judge, set())
 
@@ -229,25 +237,25 @@ def _list_judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Ju
 
 
 def _store_verdicts_and_find_runs_and_models(
-    workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
+    workspace: Workspace, digest_of_prompt: str, rubric: Rubric, name_by_judge: Mapping[str, str]
 ) -> tuple[list[_StartedRun], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     started_runs: list[_StartedRun] = []
-    systems = {judge: resolve_system(name, workspace) for judge, name in judges.items()}
+    systems = {judge: resolve_system(name, workspace) for judge, name in name_by_judge.items()}
     served = {
         judge: {judge, add_effort_to_system_name(system.model, system.effort)} for judge, system in systems.items()
     }
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
     runs = [run for run in _list_judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
     if runs:
-        store_verdicts(workspace, runs)
+        store_missing_verdicts_of_runs(workspace, runs)
     for folder, manifest, material in runs:
-        names = model_by_asked_system(manifest)
-        if material.prompt != prompt or not set(names.values()) & judges.keys():
+        names = full_name_by_asked_system(manifest)
+        if material.prompt != digest_of_prompt or not set(names.values()) & name_by_judge.keys():
             continue
         judgements = {(item.digest, passed) for item in material.answers for passed in item.passes}
         planned = dict.fromkeys(names.values(), judgements)
-        done: Wanted = {judge: set() for judge in names.values()}
+        done: JudgementsByJudge = {judge: set() for judge in names.values()}
         started_run = _StartedRun(folder, planned, done, manifest.spec.max_tokens)
         for record in folder.read_records():
             if record.status == "answered" and record.system in names:
@@ -266,7 +274,9 @@ def _choose_anchor_judgements(
     if not answers.day:
         return set()
     with open_existing_store(workspace) as store:
-        effective = effective_scores_and_adjudications(event for _, event in store.events()) if store else []
+        effective = (
+            effective_scores_and_adjudications(event for _, event in store.read_numbered_events()) if store else []
+        )
     by_people = {event.answer for event in effective if event.scorer == "human"}
     earlier = {digest for digest, passed in done if passed >= FIRST_DAY}
     judged = {digest for digest, passed in done if passed < FIRST_DAY}
@@ -277,7 +287,7 @@ def _choose_anchor_judgements(
     return {(digest, int(answers.day.replace("-", ""))) for digest in chosen[:ANCHORS]}
 
 
-def _describe_anchors(wanted: Wanted) -> str:
+def _sentence_on_anchors_or_empty(wanted: JudgementsByJudge) -> str:
     """Return a sentence on the anchors that judges are asked for; empty without any."""
     anchors = len({digest for pairs in wanted.values() for digest, passed in pairs if passed >= FIRST_DAY})
     return (
@@ -288,18 +298,20 @@ def _describe_anchors(wanted: Wanted) -> str:
     )
 
 
-def _find_stored_judgements(workspace: Workspace, prompt: str, served_models: Mapping[str, set[str]]) -> Wanted:
+def _find_stored_judgements(
+    workspace: Workspace, digest_of_prompt: str, served_models: Mapping[str, set[str]]
+) -> JudgementsByJudge:
     """Return the judgements by these judges that the store has, whether their run is here or not."""
     models = {
         judge: re.compile("|".join(f"{re.escape(name)}{_DATED}" for name in names))
         for judge, names in served_models.items()
     }
-    judgements: Wanted = {judge: set() for judge in served_models}
+    judgements: JudgementsByJudge = {judge: set() for judge in served_models}
     judgements_by_model: dict[str, set[tuple[str, int]]] = defaultdict(set)
     with open_existing_store(workspace) as store:
-        for _, event in store.events() if store else ():
+        for _, event in store.read_numbered_events() if store else ():
             scorer = Judge.parse(event.analyst) if event.scorer == "machine" and event.values else None
-            if scorer and scorer.prompt == prompt:
+            if scorer and scorer.prompt == digest_of_prompt:
                 judgements_by_model[scorer.model].add((event.answer, scorer.passed))
     for judge, pattern in models.items():
         judgements[judge].update(*(had for model, had in judgements_by_model.items() if pattern.fullmatch(model)))

@@ -31,10 +31,10 @@ from genaipa.judging.name import FIRST_DAY, NAME
 from genaipa.judging.verdict import VerdictKeeper, make_verdict_schema
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, record_key
-from genaipa.scoring.rubric import format_value
+from genaipa.scoring.rubric import format_signed_value
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, Task, TaskReading
-from genaipa.tasks.prompts import Prompts
+from genaipa.tasks.base import Call, PredictionAndScore, Task
+from genaipa.tasks.prompts import PromptSet
 from genaipa.workspace import Workspace, shipped_folder
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class JudgeInputs:
     material: JudgedMaterial
     documents: Mapping[str, Document]
     facts: Mapping[str, DocumentFacts]
-    templates: Prompts
+    templates: PromptSet
 
     @classmethod
-    def read(cls, folder: RunFolder) -> JudgeInputs:
+    def read_from_run_folder(cls, folder: RunFolder) -> JudgeInputs:
         """Return the plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
         manifest = folder.manifest()
         documents = {}
@@ -75,7 +75,9 @@ class JudgeInputs:
             name.removeprefix("shipped/"): path for name, (_, path) in files.items() if name.startswith("shipped/")
         }
         current_files = {name: file for name, file in files.items() if not name.startswith("shipped/")}
-        return cls(read_judged_material(folder), documents, manifest.documents, Prompts(NAME, current_files, originals))
+        return cls(
+            read_judged_material(folder), documents, manifest.documents, PromptSet(NAME, current_files, originals)
+        )
 
 
 class JudgeTask(Task):
@@ -97,7 +99,7 @@ class JudgeTask(Task):
             return self._inputs
         if self.folder is None:
             raise RunError(f"to run the task '{NAME}', use: genaipa judge RUN --judge NAME")
-        return JudgeInputs.read(self.folder)
+        return JudgeInputs.read_from_run_folder(self.folder)
 
     @property
     def material(self) -> JudgedMaterial:
@@ -153,7 +155,7 @@ class JudgeTask(Task):
                 for passed in judged.passes:
                     yield judged, passed, conversation, opening
 
-    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def estimation_dialogues_and_scale_to_run(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues of the missing verdicts, those that begin alike as one: so a repeated document shows."""
         is_kept = self.folder.tally_records_and_map_offsets()[0].has_reply if self.folder else target.is_done
         missing = (
@@ -171,20 +173,20 @@ class JudgeTask(Task):
         yield tuple(dialogues)
 
     def _make_judge_dialogue(
-        self, judged: JudgedItem, pass_number: int, conversation: str, opening: tuple[Message, ...]
+        self, judged: JudgedItem, pass_number: int, conversation_name: str, opening: tuple[Message, ...]
     ) -> Dialogue:
         yield Call(
             self._make_coordinates(judged, pass_number),
             (*opening, Message("user", self._write_judge_question(judged, pass_number))),
-            conversation=conversation,
+            conversation=conversation_name,
             digest=self.inputs.documents[judged.document].digest,
             settings={
                 "json_schema": self._verdict_schemas_by_annotated_and_points[
                     bool(judged.annotated), bool(judged.points)
                 ]
             },
-            placeholder_reply=verdict.make_sample_verdict(
-                self.material.rubric, annotated=bool(judged.annotated), points=judged.points
+            placeholder_reply=verdict.make_sample_verdict_json(
+                self.material.rubric, has_annotated_answer=bool(judged.annotated), points=judged.points
             ),
         )
 
@@ -202,7 +204,8 @@ class JudgeTask(Task):
         """The forms of verdicts, with an annotated answer or none, and with points or none."""
         forms = {(bool(judged.annotated), bool(judged.points)) for judged in self.material.answers}
         return {
-            form: verdict.make_verdict_schema(self.material.rubric, annotated=form[0], points=form[1]) for form in forms
+            form: verdict.make_verdict_schema(self.material.rubric, has_annotated_answer=form[0], has_points=form[1])
+            for form in forms
         }
 
     def _write_opening_messages(self, judged: JudgedItem) -> tuple[Message, ...]:
@@ -235,10 +238,10 @@ class JudgeTask(Task):
         begin, end = make_enclosing_lines(answer_mark)
         # An anchor is asked in the words of its first pass.
         shuffled = pass_number if pass_number < FIRST_DAY else 1
-        metrics = verdict_parsing.metrics_to_judge(rubric, points=bool(judged.points))
+        metrics = verdict_parsing.metrics_to_judge(rubric, has_points=bool(judged.points))
         return self.inputs.templates.render(
             "answer",
-            question=_describe_question(
+            question=_write_question_with_earlier_exchange(
                 judged, make_enclosing_mark(self.material.secret, f"{judged.digest}|earlier", pass_number)
             ),
             original=judged.original,
@@ -266,20 +269,22 @@ class JudgeTask(Task):
             ],
         )
 
-    def describe_reply_flaw(self, call: Call, reply: Reply) -> str:
+    def find_reply_flaw_or_empty(self, call: Call, reply: Reply) -> str:
         """Return the reason that a reply is no verdict."""
         judged = self._items_by_digest[call.coordinates["answer"]]
         return verdict.find_verdict_flaw(
-            self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
+            self.material.rubric, reply, has_annotated_answer=bool(judged.annotated), points=judged.points
         )
 
-    def read(self, call: Call, reply: str) -> TaskReading:
+    def read_reply(self, call: Call, reply: str) -> PredictionAndScore:
         """Return the verdict's values, metric by metric."""
         judged = self._items_by_digest[call.coordinates["answer"]]
         parsed = verdict_parsing.read_verdict(
-            self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
+            self.material.rubric, reply, has_annotated_answer=bool(judged.annotated), points=judged.points
         )
-        return TaskReading(", ".join(f"{metric} {format_value(value)}" for metric, value in parsed.values.items()))
+        return PredictionAndScore(
+            ", ".join(f"{metric} {format_signed_value(value)}" for metric, value in parsed.values.items())
+        )
 
     @cached_property
     def _items_by_digest(self) -> dict[str, JudgedItem]:
@@ -376,7 +381,7 @@ def _simplify_letters_with_positions(text: str) -> tuple[str, list[int]]:
     return "".join(folded), origins
 
 
-def _describe_question(judged: JudgedItem, mark: str) -> str:
+def _write_question_with_earlier_exchange(judged: JudgedItem, mark: str) -> str:
     """Return the question, below the exchange that a follow-up goes on from, if it is one."""
     if judged.earlier is None:
         return judged.asked
@@ -407,7 +412,7 @@ _NEEDED = {"document": ("text",), "answer": ("question", "annotated", "begin", "
 _DIGITS = 12
 
 
-def load_judge_templates(workspace: Workspace) -> Prompts:
+def load_judge_templates(workspace: Workspace) -> PromptSet:
     """Load the templates in effect and check them; a DataError for one that can't be used."""
     files = workspace.nearest_files("prompts", NAME)
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)).nearest_files("prompts", NAME)
@@ -415,7 +420,7 @@ def load_judge_templates(workspace: Workspace) -> Prompts:
         raise UsageError(
             f"the prompt 'judge/{missing[0]}' is missing, so the installation is incomplete; reinstall genaipa."
         )
-    loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
+    loaded = PromptSet(NAME, files, {name: path for name, (_, path) in basis.items()})
     for name, variables in TEMPLATES.items():
         message = loaded.render(name, **{key: _make_sample_template_value(key) for key in variables})
         if unseen := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in message]:
@@ -431,16 +436,16 @@ def _make_sample_template_value(variable: str) -> object:
     return [f"<{variable}>"] if variable in ("evidence", "parts") else f"<{variable}>"
 
 
-def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, evidence: bool) -> str:
+def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, with_evidence: bool) -> str:
     """Return the first digits of the SHA-256 of all that decides a request's words but the answer and its document."""
-    schemas = [make_verdict_schema(rubric, annotated=annotated) for annotated in (True, False)]
+    schemas = [make_verdict_schema(rubric, has_annotated_answer=annotated) for annotated in (True, False)]
     if rubric.points_metric:
-        schemas.append(make_verdict_schema(rubric, annotated=True, points=True))
+        schemas.append(make_verdict_schema(rubric, has_annotated_answer=True, has_points=True))
     # The desk's line on the question decides no word, and came later than the names of judges.
     metrics = {
         name: msgspec.structs.replace(metric, evidence=tuple(kind for kind in metric.evidence if kind != "question"))
         for name, metric in rubric.metrics.items()
     }
     asked_by = msgspec.structs.replace(rubric, metrics=metrics)
-    made_of = (FORM, dict(templates), rubric.digest, asked_by, schemas, evidence)
+    made_of = (FORM, dict(templates), rubric.digest, asked_by, schemas, with_evidence)
     return sha256_of(msgspec.json.encode(made_of, order="sorted").decode())[:_DIGITS]

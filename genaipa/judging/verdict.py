@@ -40,7 +40,7 @@ from genaipa.questions.points import MOST
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
-from genaipa.scoring.store import open_existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_or_create_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 from genaipa.systems.provider import add_effort_to_system_name, split_system_name_and_effort
 from genaipa.words import format_count
@@ -71,10 +71,10 @@ _TAIL = 1_200
 _LOOPED = 200
 
 
-def make_verdict_schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
+def make_verdict_schema(rubric: Rubric, *, has_annotated_answer: bool, has_points: bool = False) -> dict[str, Any]:
     """Return the JSON schema of a verdict; without an annotated answer the judge states the right answer first.
 
-    It is the same for all answers with `points`, and for all others, whatever their order and ids: providers put it
+    It is the same for all answers with `has_points`, and for all others, whatever their order and ids: providers put it
     before the messages, so that another one would lose them the cached document. Its bounds end a model that loops;
     vendors that refuse them get it without.
     """
@@ -84,10 +84,10 @@ def make_verdict_schema(rubric: Rubric, *, annotated: bool, points: bool = False
             evidence=_text_schema(_EVIDENCE),
             value=_choice_schema(*rubric.metrics[name].words),
         )
-        for name in metrics_to_judge(rubric, points=points)
+        for name in metrics_to_judge(rubric, has_points=has_points)
     ]
-    parts: dict[str, Any] = {} if annotated else {RIGHT_ANSWER: _text_schema(_STATED)}
-    if points:
+    parts: dict[str, Any] = {} if has_annotated_answer else {RIGHT_ANSWER: _text_schema(_STATED)}
+    if has_points:
         decision = _choice_schema(YES, NO, CONTRADICTED)
         parts[POINTS] = _list_schema(
             _object_schema(point=_text_schema(_ID), evidence=_text_schema(_POINTED), said=decision), MOST
@@ -101,19 +101,19 @@ def _object_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _list_schema(entry: dict[str, Any], limit: int) -> dict[str, Any]:
-    return {"type": "array", "items": entry, "maxItems": limit}
+def _list_schema(entry_schema: dict[str, Any], most_entries: int) -> dict[str, Any]:
+    return {"type": "array", "items": entry_schema, "maxItems": most_entries}
 
 
-def _text_schema(limit: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": limit}
+def _text_schema(most_characters: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": most_characters}
 
 
 def _choice_schema(*words: str) -> dict[str, Any]:
     return {"type": "string", "enum": [*words]}
 
 
-def check_rubric_words_differ(rubric: Rubric) -> None:
+def check_value_words_of_metric_differ(rubric: Rubric) -> None:
     """Raise a UsageError where two values of a metric have the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
         if len({casefold_and_single_space(words) for words in metric.words}) < len(metric.words):
@@ -152,14 +152,14 @@ def _find_odd_pass_of_pair(pass_number: int) -> int:
     return pass_number - (pass_number + 1) % 2
 
 
-def find_verdict_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
+def find_verdict_flaw(rubric: Rubric, reply: Reply, *, has_annotated_answer: bool, points: Sequence[Point] = ()) -> str:
     """Return the reason that a reply is no verdict, in words; empty if it is one."""
     if reply.finish == "length":
         return _explain_cut_off_reply(reply)
     if reply.finish == "refusal":
         return "it is a refusal"
     try:
-        read_verdict(rubric, reply.text, annotated=annotated, points=points)
+        read_verdict(rubric, reply.text, has_annotated_answer=has_annotated_answer, points=points)
     except ValueError as error:
         return str(error)
     return ""
@@ -179,7 +179,7 @@ def _explain_cut_off_reply(reply: Reply) -> str:
     return f"it was cut off{after}{thought}; allow more tokens (the option `max_tokens`)"
 
 
-def make_sample_verdict(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:
+def make_sample_verdict_json(rubric: Rubric, *, has_annotated_answer: bool, points: Sequence[Point] = ()) -> str:
     """Return a verdict of ordinary length, for plans and estimates."""
     evidence = (
         "The answer says that orders are kept for ten years and baskets for thirty days, as section 9.3 does. It adds "
@@ -187,20 +187,20 @@ def make_sample_verdict(rubric: Rubric, *, annotated: bool, points: Sequence[Poi
     )
     point_evidence = "“Orders are kept for ten years” says it, as section 9.3 does."
     ticks = [{"point": point.id, "evidence": point_evidence, "said": YES} for point in points]
-    return _format_verdict_json(rubric, evidence, "" if annotated else evidence, ticks)
+    return _format_verdict_json(rubric, evidence, "" if has_annotated_answer else evidence, ticks)
 
 
-def count_longest_verdict_tokens(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
+def count_longest_verdict_tokens(rubric: Rubric, *, has_annotated_answer: bool, has_points: bool = False) -> int:
     """Return the number of tokens of the longest verdict that the schema allows."""
-    ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": CONTRADICTED}] * MOST if points else []
-    text = _format_verdict_json(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
+    ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": CONTRADICTED}] * MOST if has_points else []
+    text = _format_verdict_json(rubric, "x" * _EVIDENCE, "" if has_annotated_answer else "x" * _STATED, ticks)
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def _format_verdict_json(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
     verdicts = [
         {"metric": name, "evidence": evidence, "value": max(rubric.metrics[name].words, key=len)}
-        for name in metrics_to_judge(rubric, points=bool(ticks))
+        for name in metrics_to_judge(rubric, has_points=bool(ticks))
     ]
     parts = {RIGHT_ANSWER: right_answer, POINTS: ticks, VERDICTS: verdicts}
     return json.dumps({name: part for name, part in parts.items() if part}, ensure_ascii=False)
@@ -210,7 +210,7 @@ _EVERY = 0.5
 """Seconds between two batches: a commit for each verdict would hold up hundreds of calls a second."""
 
 
-def model_by_asked_system(manifest: Manifest) -> dict[str, str]:
+def full_name_by_asked_system(manifest: Manifest) -> dict[str, str]:
     """Map each system of a judge's run, as it was asked for, to its full name."""
     return {name: identity.partition(" sha256:")[0] for name, identity in manifest.digests.systems.items()}
 
@@ -220,7 +220,7 @@ class RunVerdicts:
 
     def __init__(self, manifest: Manifest, material: JudgedMaterial) -> None:
         self.material = material
-        self._models = model_by_asked_system(manifest)
+        self._models = full_name_by_asked_system(manifest)
         self._judged = {judged.digest: judged for judged in material.answers}
 
     def judge_of_record(self, record: Record) -> Judge:
@@ -237,7 +237,7 @@ class RunVerdicts:
             int(coordinates["pass"]),
         )
 
-    def score_event(self, record: Record) -> Event | None:
+    def make_score_event_or_none(self, record: Record) -> Event | None:
         """Return the machine's score in a record; None for a failure."""
         answer = record.coordinates.get("answer", "")
         judged = self._judged.get(answer)
@@ -245,7 +245,9 @@ class RunVerdicts:
             return None
         rubric = self.material.rubric
         try:
-            verdict = read_verdict(rubric, record.reply, annotated=bool(judged.annotated), points=judged.points)
+            verdict = read_verdict(
+                rubric, record.reply, has_annotated_answer=bool(judged.annotated), points=judged.points
+            )
         except ValueError:
             return None
         judge = self.judge_of_record(record)
@@ -253,7 +255,7 @@ class RunVerdicts:
         return Event(
             id=hashlib.sha256(made_of.encode()).hexdigest()[:32],
             time=record.started,
-            kind=ANCHOR if judge.anchor_day else "score",
+            kind=ANCHOR if judge.anchor_day_or_empty else "score",
             analyst=str(judge),
             answer=answer,
             values=verdict.values,
@@ -263,9 +265,9 @@ class RunVerdicts:
             ticks=verdict.ticks,
         )
 
-    def score_events(self, records: Iterable[Record]) -> Iterator[Event]:
+    def make_score_events(self, records: Iterable[Record]) -> Iterator[Event]:
         """Yield the scores in these records."""
-        return (event for record in records if (event := self.score_event(record)))
+        return (event for record in records if (event := self.make_score_event_or_none(record)))
 
 
 class VerdictKeeper:
@@ -277,10 +279,10 @@ class VerdictKeeper:
         self._last = 0.0
 
     def __enter__(self) -> Self:
-        self._store = open_store(self._workspace)
+        self._store = open_or_create_store(self._workspace)
         # Those of a sitting that was killed between the record and the store, and of a store that was lost.
         self._verdicts = RunVerdicts(self._folder.manifest(), self._material)
-        self._store.append_new_events(list(self._verdicts.score_events(self._folder.read_records())))
+        self._store.append_new_events(list(self._verdicts.make_score_events(self._folder.read_records())))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -296,20 +298,22 @@ class VerdictKeeper:
             self._store_waiting_verdicts()
 
     def _store_waiting_verdicts(self) -> None:
-        self._store.append_new_events(list(self._verdicts.score_events(self._waiting)))
+        self._store.append_new_events(list(self._verdicts.make_score_events(self._waiting)))
         self._waiting.clear()
         self._last = time.monotonic()
 
 
-def store_verdicts(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, JudgedMaterial]]) -> None:
+def store_missing_verdicts_of_runs(
+    workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, JudgedMaterial]]
+) -> None:
     """Put the verdicts of judges' runs that it lacks into the store."""
-    with closing(open_store(workspace)) as store:
+    with closing(open_or_create_store(workspace)) as store:
         for folder, manifest, material in runs:
-            store.append_new_events(list(RunVerdicts(manifest, material).score_events(folder.read_records())))
+            store.append_new_events(list(RunVerdicts(manifest, material).make_score_events(folder.read_records())))
 
 
 @dataclass(frozen=True)
-class JudgeSummary:
+class JudgeMeans:
     """The verdicts of one judge: M_all (10 to 100) by system and question, over documents, ways and passes."""
 
     judge: str
@@ -328,14 +332,14 @@ class JudgeSummary:
         )
 
 
-def average_verdicts_by_judge(workspace: Workspace, answers: JudgedAnswers) -> list[JudgeSummary]:
+def average_verdicts_by_judge(workspace: Workspace, answers: JudgedAnswers) -> list[JudgeMeans]:
     """Average every judge's verdicts on these answers by system and question; judges by name."""
     rubric = load_rubric(workspace)
     cells: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for digest, system, question in answers.walk_systems_and_questions_of_answers:
+    for digest, system, question in answers.digest_system_question_triples:
         cells[digest].append((system, question))
     with open_existing_store(workspace) as store:
-        events = [event for _, event in store.events() if event.answer in cells] if store else []
+        events = [event for _, event in store.read_numbered_events() if event.answer in cells] if store else []
     values: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     answers_by_judge: defaultdict[str, set[str]] = defaultdict(set)
     by_people = set()
@@ -349,7 +353,7 @@ def average_verdicts_by_judge(workspace: Workspace, answers: JudgedAnswers) -> l
         for cell in cells[event.answer]:
             values[judge.model][cell].append(rubric.m_all(event.values))
     return [
-        JudgeSummary(
+        JudgeMeans(
             judge,
             {cell: fmean(cell_values) for cell, cell_values in values[judge].items()},
             len(answers_by_judge[judge] & by_people),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from genaipa.errors import clip
 from genaipa.questions.points import make_ticks
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.tasks.lenient_json import Fields, find_json_values
+from genaipa.tasks.lenient_json import JsonObject, find_json_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,17 +52,19 @@ class Verdict:
         return "\n".join([*stated, *(f"{name}: {text}" for name, text in self.evidence.items())])
 
 
-def metrics_to_judge(rubric: Rubric, *, points: bool) -> list[str]:
+def metrics_to_judge(rubric: Rubric, *, has_points: bool) -> list[str]:
     """Return the metrics whose values a judge is asked for: with points all but the one by the rule."""
-    return [name for name in rubric.metrics if not points or name != rubric.points_metric]
+    return [name for name in rubric.metrics if not has_points or name != rubric.points_metric]
 
 
-def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:
+def read_verdict(
+    rubric: Rubric, reply_text: str, *, has_annotated_answer: bool, points: Sequence[Point] = ()
+) -> Verdict:
     """Return the verdict of a reply; a ValueError says why it has none. `points` are the annotated answer's."""
-    metrics = metrics_to_judge(rubric, points=bool(points))
+    metrics = metrics_to_judge(rubric, has_points=bool(points))
     lists = {*([POINTS] if points else ()), *([VERDICTS] if metrics else ())}
-    wanted = lists if annotated else {RIGHT_ANSWER, *lists}
-    answer = split_thoughts(text).answer
+    wanted = lists if has_annotated_answer else {RIGHT_ANSWER, *lists}
+    answer = split_thoughts(reply_text).answer
     if not (values := find_json_values(answer)):
         raise ValueError("it is not JSON")
     verdicts = [
@@ -120,7 +122,7 @@ def _normalize_field_name(name: str) -> str:
 
 def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], points: Sequence[Point]) -> Verdict:
     """Return the verdict of an object's fields; a ValueError says why it is none."""
-    metrics = metrics_to_judge(rubric, points=bool(points))
+    metrics = metrics_to_judge(rubric, has_points=bool(points))
     if fields.keys() != wanted:
         raise ValueError(f"it is not an object with {' and '.join(sorted(wanted))}")
     values: dict[str, float] = {}
@@ -148,16 +150,17 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     )
 
 
-def _list_entries_of_array_or_object(json_value: Any, key: str) -> list[Any]:
+def _list_entries_of_array_or_object(json_value: Any, entry_key_field: str) -> list[Any]:
     """Return the entries of a list, or of an object in its place that has one by each metric or point."""
     if isinstance(json_value, dict):
         if getattr(json_value, "twice", False):
             raise ValueError("it has two fields with the same name")
         return [
-            Fields({key: name, **entry}) if isinstance(entry, dict) else entry for name, entry in json_value.items()
+            JsonObject({entry_key_field: name, **entry}) if isinstance(entry, dict) else entry
+            for name, entry in json_value.items()
         ]
     if not isinstance(json_value, list):
-        raise ValueError(f"its {VERDICTS if key == 'metric' else POINTS} are not a list")  # noqa: TRY004 - told as a flaw
+        raise ValueError(f"its {VERDICTS if entry_key_field == 'metric' else POINTS} are not a list")  # noqa: TRY004 - told as a flaw
     return json_value
 
 

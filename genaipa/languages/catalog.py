@@ -31,9 +31,9 @@ _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 """Codes of ISO 639, but for the ones of no language."""
 
 
-def language_code_or_empty(stated: str) -> str:
+def language_code_or_empty(stated_language: str) -> str:
     """Return the code of a language that metadata or a page states, without its region (pt-BR is pt); else empty."""
-    stated_code = stated.casefold().replace("_", "-").split("-")[0].strip()
+    stated_code = stated_language.casefold().replace("_", "-").split("-")[0].strip()
     codes = (
         language.code
         for language in LANGUAGES.values()
@@ -43,12 +43,12 @@ def language_code_or_empty(stated: str) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def detect_language_code(text: str, stated: str = "") -> str:
+def detect_language_code(text: str, stated_language: str = "") -> str:
     """Return the code of a text's language, stated by its metadata or told by its function words; else empty.
 
     What is stated is taken by `language_code`. A text of fewer than 30 words in Latin script counts as English.
     """
-    if code := language_code_or_empty(stated):
+    if code := language_code_or_empty(stated_language):
         return code
     often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
     if (words := often.total()) < _FEWEST:
@@ -85,12 +85,14 @@ def language_to_read_reply(reply: str, document_language_code: str) -> Language 
     return ENGLISH if often[ENGLISH.code] > often[document_language.code] else document_language
 
 
-def is_mark_end_of_sentence(text: str, mark_position: int, abbreviations: str, language: Language | None) -> bool:
+def is_mark_end_of_sentence(
+    text: str, mark_position: int, abbreviations_pattern: str, language: Language | None
+) -> bool:
     """Tell whether the mark at a place ends a sentence: it belongs to no abbreviation and no ordinal number."""
     if text[mark_position] != ".":
         return True
     before = text[max(0, mark_position - _LONGEST_SHORT) : mark_position]
-    if expression(rf"\b(?:{abbreviations})$").search(before):
+    if expression(rf"\b(?:{abbreviations_pattern})$").search(before):
         return False
     counts = language is not None and before[-1:].isdigit()
     return not (counts and language and expression(rf"\s+(?:{language.ordinal_of})\b").match(text, mark_position + 1))
@@ -101,7 +103,7 @@ def language_name(code: str) -> str:
     return LANGUAGES[code].name if code in LANGUAGES else NAMES.get(code, code)
 
 
-def describe_language(text: str, code: str) -> str:
+def language_in_words(text: str, code: str) -> str:
     """Return the language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
         return language_name(code)
@@ -109,9 +111,9 @@ def describe_language(text: str, code: str) -> str:
     return f"seems to be {language_name(seems)}" if seems else "not recognised"
 
 
-def variant_name_for_language(name: str, code: str) -> str:
+def variant_name_for_language(set_name: str, language_code: str) -> str:
     """Return the name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
-    return name if code in ("", ENGLISH.code) else f"{name}-{code}"
+    return set_name if language_code in ("", ENGLISH.code) else f"{set_name}-{language_code}"
 
 
 def language_of_prompt_set(prompt_set_name: str) -> Language:

@@ -103,14 +103,14 @@ def detect_unsupported_language_code(text: str) -> str:
     if not beginning.isascii():
         for code, script in _SCRIPTS.items():
             if len(re.findall(f"[{script}]", beginning)) >= (_KANA if code == "ja" else _MOSTLY) * letters:
-                return _language_by_distinctive_letters(code, beginning)
+                return _language_code_by_distinctive_letters(code, beginning)
     counts = Counter(re.findall(r"[^\W\d_]+", beginning))
     words = counts.total()
     best, code = max((sum(counts[word] for word in frequent) / words, code) for code, frequent in _FREQUENT.items())
     return code if words >= _FEWEST and best >= _SHARE else ""
 
 
-def _language_by_distinctive_letters(script_language: str, text: str) -> str:
+def _language_code_by_distinctive_letters(script_language: str, text: str) -> str:
     """Return the language of a text in the script of another one, by letters that only it has."""
     counts = Counter(text)
     for neighbour, letters in _LETTERS.get(script_language, {}).items():

@@ -14,8 +14,8 @@ def _policy_phrase(company: str) -> str:
     return f"the privacy policy of {company}"
 
 
-def _regulation_phrase(title: str, name: str) -> str:
-    return f"the {title} ({name})" if title else f"the {name}"
+def _regulation_phrase(title: str, short_name: str) -> str:
+    return f"the {title} ({short_name})" if title else f"the {short_name}"
 
 
 # Cut off where four letters are left before it, a plural's "s" where three are.

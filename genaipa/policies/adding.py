@@ -25,7 +25,7 @@ from genaipa.policies.companies import (
     main_domain_label,
 )
 from genaipa.policies.document import GIVEN, About, Document, DocumentKind, load_document
-from genaipa.policies.formats import STDIN, SUFFIXED, ExtractedDocument, extract
+from genaipa.policies.formats import STDIN, SUFFIXED, ExtractedDocument, extract_document
 from genaipa.words import format_count
 from genaipa.workspace import SUFFIXES, find_workspace
 
@@ -87,8 +87,8 @@ def add_document(
     if kind not in get_args(DocumentKind):
         raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
     check_document_and_company_name(name, company)
-    extracted = extract(str(source))
-    write_document(
+    extracted = extract_document(str(source))
+    write_document_with_metadata(
         target.home / "policies",
         extracted,
         name=name,
@@ -103,7 +103,7 @@ def add_document(
     return load_document(name, target)
 
 
-def write_document(
+def write_document_with_metadata(
     folder: Path,
     extracted: ExtractedDocument,
     *,
@@ -179,7 +179,7 @@ _LONGEST = 30
 """Characters of a name that is made here."""
 
 
-def is_file_or_address(document_argument: str) -> bool:
+def is_file_address_or_stdin(document_argument: str) -> bool:
     """Whether a word in place of a document's name means a file, an address or standard input."""
     if (
         document_argument == STDIN
@@ -192,15 +192,18 @@ def is_file_or_address(document_argument: str) -> bool:
 
 
 def read_given_document(
-    source: str, company: str, is_name_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
+    source: str,
+    company: str,
+    is_name_taken_by_other_text: Callable[[str, str], bool],
+    tell: Callable[[str], object] = str,
 ) -> Document:
     """Read the document of a file, an address or standard input.
 
-    `company` comes from the title or the host where it is empty. `is_name_taken` (name, digest) is whether another text
-    has a name; a number is added then. `tell` hears what was left out or replaced, and what looks wrong. The errors of
-    `extract`, and a UsageError for a company that can't be one.
+    `company` comes from the title or the host where it is empty. `is_name_taken_by_other_text` (name, digest) is
+    whether another text has a name; a number is added then. `tell` hears what was left out or replaced, and what looks
+    wrong. The errors of `extract_document`, and a UsageError for a company that can't be one.
     """
-    extracted = extract(source)
+    extracted = extract_document(source)
     for note in extracted.notes:
         tell(f"{extracted.source}: {note}.")
     company = company.strip() or find_company_or_placeholder(extracted.title, extracted.text, extracted.named, source)
@@ -209,11 +212,11 @@ def read_given_document(
         if is_generic_name(_domain_label_or_file_stem(source))
         else _make_slug(_domain_label_or_file_stem(source))
     )
-    document = _make_document(extracted, wanted or "document", company)
+    document = _make_given_document(extracted, wanted or "document", company)
     check_document_and_company_name(document.name, company)
     number = 2
-    while is_name_taken(document.name, document.digest):
-        document = _make_document(extracted, f"{wanted or 'document'}-{number}", company)
+    while is_name_taken_by_other_text(document.name, document.digest):
+        document = _make_given_document(extracted, f"{wanted or 'document'}-{number}", company)
         number += 1
     return document
 
@@ -230,7 +233,7 @@ def describe_given_document(document: Document) -> str:
     )
 
 
-def _make_document(extracted: ExtractedDocument, name: str, company: str) -> Document:
+def _make_given_document(extracted: ExtractedDocument, name: str, company: str) -> Document:
     about = About(
         company=company,
         title=extracted.title,

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import pairwise
 
-from genaipa.policies.numbering import read_leading_number, split_number_steps
+from genaipa.policies.numbering import iterate_leading_number_readings, split_number_word_and_steps
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.sections import Section
 
@@ -23,15 +23,15 @@ def find_numbered_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Sec
     """
     reading = read_markdown(text)
     starts = [section.start for section in sections]
-    numbers = {split_number_steps(section.number)[1] for section in sections}
+    numbers = {split_number_word_and_steps(section.number)[1] for section in sections}
     clauses: list[Section] = []
     for line in _LINE.finditer(reading.text):
-        first = next(read_leading_number(reading.text[line.end() :].partition("\n")[0]), None)
+        first = next(iterate_leading_number_readings(reading.text[line.end() :].partition("\n")[0]), None)
         if first is None or first.word or not first.number[0].isdigit() or "." not in first.number:
             continue
         start = reading.source_span(line.end(), line.end() + 1)[0]
         index = bisect_right(starts, start) - 1
-        number = split_number_steps(first.number)[1]
+        number = split_number_word_and_steps(first.number)[1]
         if (
             index < 0
             or number in numbers
@@ -56,7 +56,7 @@ def find_numbered_clauses(text: str, sections: tuple[Section, ...]) -> tuple[Sec
 
 def _is_clause_number_in_section(section: Section, clause_steps: tuple[str, ...]) -> bool:
     """Tell whether a clause's number is beneath its section's; of a section without a number anything is."""
-    above = split_number_steps(section.number)[1]
+    above = split_number_word_and_steps(section.number)[1]
     return clause_steps[: len(above)] == above and len(clause_steps) > len(above)
 
 

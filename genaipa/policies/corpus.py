@@ -24,7 +24,7 @@ from genaipa.files.stamps import Stamp, read_file_stamp
 from genaipa.languages.catalog import ENGLISH, detect_language_code
 from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED
-from genaipa.policies.corpus_file import CorpusFile, CorpusRow, open_corpus
+from genaipa.policies.corpus_file import CorpusFile, CorpusRow, make_corpus_file_reader
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, message_for_too_long_text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _LONGEST_CELL = 2000
 """Characters of a cell beside the text."""
 
 
-def make_document(cells: Mapping[str, Any]) -> Document:
+def make_document_from_cells(cells: Mapping[str, Any]) -> Document:
     """Return the document of a row that was checked."""
     facts: dict[str, Any] = {name: format_scalar_cell_or_none(cells[name]) or "" for name in _SAID if name in cells}
     about = About(
@@ -68,7 +68,7 @@ def encode_corpus_line(document: Document) -> bytes:
     return msgspec.json.encode(required | facts | about.groups) + b"\n"
 
 
-def group_of_document(document: Document, column: str) -> str:
+def document_group_or_empty(document: Document, column: str) -> str:
     """Return the group of a document in a column: a group of its own or a fact (language, date, …); else empty."""
     about = document.about
     if not column:
@@ -91,7 +91,7 @@ def format_scalar_cell_or_none(value: object) -> str | None:
     return None
 
 
-def is_plain_valid_row(cells: Mapping[str, Any]) -> bool:
+def has_only_valid_text_cells(cells: Mapping[str, Any]) -> bool:
     """Tell whether a row has nothing but valid texts: most have, and a million take a while to check."""
     for value in cells.values():
         if type(value) is not str:
@@ -201,7 +201,7 @@ class Corpus:
     kinds: set[str] = field(default_factory=set)
     numbers: int = 0
     """Documents whose group is a number, or yes or no, and not a text."""
-    heads: DocumentHeads | None = None
+    heads: CorpusRowFacts | None = None
     """Facts about each document; None where nobody asked for them."""
 
     @property
@@ -249,7 +249,7 @@ class Corpus:
         within = np.concatenate([np.arange(size) for size in sizes])
         return np.sort(ordered[within < np.repeat(share, sizes)])
 
-    def find_duplicates(self) -> dict[int, list[int]]:
+    def map_rows_to_later_duplicates(self) -> dict[int, list[int]]:
         """Return row → the later rows with the same text about the same company, where there are any."""
         import numpy as np
 
@@ -263,14 +263,16 @@ class Corpus:
 
         A DataError at the end if the file was changed meanwhile.
         """
-        also = self._duplicate_names(rows)
+        also = self._later_duplicate_names_by_row(rows)
         for row, cells in zip(rows, self._read_cells(rows), strict=True):
             duplicates = also.get(int(row))
-            yield make_document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
+            yield make_document_from_cells(
+                {**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells
+            )
 
-    def _duplicate_names(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
+    def _later_duplicate_names_by_row(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
         """Return row → the names of the later documents with the same text about the same company."""
-        duplicates = self.find_duplicates()
+        duplicates = self.map_rows_to_later_duplicates()
         later = sorted(duplicate for row in rows for duplicate in duplicates.get(int(row), ())) if duplicates else []
         names = {duplicate: str(cells["name"]) for duplicate, cells in zip(later, self._read_cells(later), strict=True)}
         return {
@@ -280,23 +282,23 @@ class Corpus:
         }
 
     def _read_cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
-        for row in self.file.read_rows_by_start(self._list_row_offsets(rows)):
+        for row in self.file.read_rows_by_start(self._list_row_starts(rows)):
             if row.problem or not row.cells.keys() >= _NEEDED:
                 break
             yield row.cells
-        self._check_unchanged()
+        self._raise_if_file_changed()
 
-    def _list_row_offsets(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+    def _list_row_starts(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
         return [int(self.starts[number]) for number in rows]
 
-    def _check_unchanged(self) -> None:
+    def _raise_if_file_changed(self) -> None:
         """Raise a DataError unless the file is the checked one."""
         if read_file_stamp(self.path) != self.stamp:
             raise DataError(self.path, "changed while it was being read; run the command again.")
 
 
 @dataclass
-class DocumentHeads:
+class CorpusRowFacts:
     """Facts about each document of a corpus, by its row, that a plan over all of them needs without the texts.
 
     `texts` are the digests of company and text, 16 bytes each. A language that is not recognised is `~` and the code of
@@ -386,17 +388,17 @@ class _CorpusReading:
         self.columns: set[str] = set()
         self.kinds: set[str] = set()
         self.plain_numbers = 0
-        self.heads = DocumentHeads([], [], [], [], b"") if heads else None
+        self.heads = CorpusRowFacts([], [], [], [], b"") if heads else None
         self._key = _sampling_hash_key(seed)
 
-    def check_and_add_row(self, row: CorpusRow) -> None:
+    def add_row_and_note_problems(self, row: CorpusRow) -> None:
         """Check one row, and note what is needed of it."""
         if row.problem:
             problem, _, reason = row.problem.partition(" (")
             self.problems.add_row_problem(row.number, problem, reason.removesuffix(")"))
             return
         cells = row.cells
-        if not is_plain_valid_row(cells):
+        if not has_only_valid_text_cells(cells):
             for problem, detail in find_row_problems_with_details(cells):
                 self.problems.add_row_problem(row.number, problem, detail)
         if not cells.keys() <= self.columns:
@@ -491,40 +493,41 @@ def _first_row_with_same_hash_by_row(hashes: NDArray[np.uint64]) -> NDArray[np.i
     return first
 
 
-def examine_corpus(
+def read_and_check_corpus(
     path: Path,
     *,
     seed: int = 0,
     stratum_column: str = "",
-    with_heads: bool = False,
+    with_row_facts: bool = False,
     on_row: Callable[[], None] | None = None,
 ) -> Corpus:
     """Read a corpus once, in a stream, and check all of it.
 
-    A DataError lists every problem with its lines, so that nothing is half taken; a UsageError for a column `by` that
-    it doesn't have; a MissingPackageError where Parquet can't be read. `on_row` hears of each row. `with_heads` has
-    facts about each document noted, their languages among them, which takes as long as reading them.
+    A DataError lists every problem with its lines, so that nothing is half taken; a UsageError for a column
+    `stratum_column` that it doesn't have; a MissingPackageError where Parquet can't be read. `on_row` hears of each
+    row. `with_row_facts` has facts about each document noted, their languages among them, which takes as long as
+    reading them.
     """
-    file = open_corpus(path)
-    reading = _CorpusReading(path, file, seed, stratum_column, heads=with_heads)
+    file = make_corpus_file_reader(path)
+    reading = _CorpusReading(path, file, seed, stratum_column, heads=with_row_facts)
     for row in file.rows():
-        reading.check_and_add_row(row)
+        reading.add_row_and_note_problems(row)
         if on_row is not None:
             on_row()
     return reading.build_checked_corpus()
 
 
-def read_unchecked_documents(path: Path) -> Iterator[Document]:
-    """Yield every document of a corpus in a stream; `examine_corpus` it first."""
-    for row in open_corpus(path).rows():
-        yield make_document(row.cells)
+def read_unchecked_corpus_documents(path: Path) -> Iterator[Document]:
+    """Yield every document of a corpus in a stream; `read_and_check_corpus` it first."""
+    for row in make_corpus_file_reader(path).rows():
+        yield make_document_from_cells(row.cells)
 
 
 def read_corpus_document(path: Path, document_name: str) -> Document:
     """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
-    for row in open_corpus(path).rows():
+    for row in make_corpus_file_reader(path).rows():
         if row.cells.get("name") == document_name:
             if problems := list(find_row_problems_with_details(row.cells)):
                 raise DataError(path, f"{problems[0][0]}.", document_name)
-            return make_document(row.cells)
+            return make_document_from_cells(row.cells)
     raise DataError(path, f"has no document '{clip(document_name)}'.")

@@ -53,7 +53,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def open_corpus(path: Path) -> CorpusFile:
+def make_corpus_file_reader(path: Path) -> CorpusFile:
     """Open a corpus by its ending; a DataError for any other, or a file that can't be read.
 
     A MissingPackageError where Parquet can't be read.
@@ -101,7 +101,7 @@ class _JsonLinesCorpus:
                             break
                     yield CorpusRow(number, start, {}, f"is longer than {LONGEST_ROW // 1_000_000} MB")
                 elif not line.isspace() and line != _MARK:
-                    yield _parse_row(number, start, line.removeprefix(_MARK) if number == 1 else line)
+                    yield _parse_json_row_or_problem(number, start, line.removeprefix(_MARK) if number == 1 else line)
                 start += length
         self._digest = hasher.hexdigest()
 
@@ -110,20 +110,20 @@ class _JsonLinesCorpus:
             for number, start in enumerate(starts, 1):
                 file.seek(start)
                 line = file.readline(LONGEST_ROW)
-                yield _parse_row(number, start, line if start else line.removeprefix(_MARK))
+                yield _parse_json_row_or_problem(number, start, line if start else line.removeprefix(_MARK))
 
 
 _MARK = b"\xef\xbb\xbf"
 
 
-def _parse_row(number: int, start: int, line: bytes) -> CorpusRow:
+def _parse_json_row_or_problem(line_number: int, byte_offset: int, line: bytes) -> CorpusRow:
     try:
         cells = msgspec.json.decode(line)
     except DAMAGE as error:
-        return CorpusRow(number, start, {}, f"not a JSON object ({clip_error_message(error)})")
+        return CorpusRow(line_number, byte_offset, {}, f"not a JSON object ({clip_error_message(error)})")
     if not isinstance(cells, dict):
-        return CorpusRow(number, start, {}, "not a JSON object")
-    return CorpusRow(number, start, cells)
+        return CorpusRow(line_number, byte_offset, {}, "not a JSON object")
+    return CorpusRow(line_number, byte_offset, cells)
 
 
 class _ParquetCorpus:

@@ -17,8 +17,8 @@ from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.locks import hold_flock_on_folder
 from genaipa.files.stamps import read_file_stamp
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.policies.corpus import Corpus, DocumentHeads, examine_corpus, sampling_keys_of_names
-from genaipa.policies.corpus_file import open_corpus
+from genaipa.policies.corpus import Corpus, CorpusRowFacts, read_and_check_corpus, sampling_keys_of_names
+from genaipa.policies.corpus_file import make_corpus_file_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ _ENDS = 1 << 16
 _SUM = 32
 
 
-class _Index(msgspec.Struct, array_like=True):
+class _CorpusIndex(msgspec.Struct, array_like=True):
     """The content of an index: numbers of rows as bytes, and repeated words once."""
 
     key: str
@@ -56,49 +56,49 @@ def load_or_index_corpus(
     seed: int,
     stratum_column: str,
     with_sample_order: bool,
-    reread: bool = False,
-    largest_unindexed: int = 0,
+    ignore_existing_index: bool = False,
+    most_unindexed_documents: int = 0,
 ) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
-    The errors of `examine_corpus`. Without `with_sample_order`, it may have no order in which a sample takes documents.
-    `reread` has the file read again whatever its index says. Of so few documents as are to stay `largest_unindexed`, no
-    index is made.
+    The errors of `read_and_check_corpus`. Without `with_sample_order`, it may have no order in which a sample takes
+    documents. `ignore_existing_index` has the file read again whatever its index says. Of so few documents as are to
+    stay `most_unindexed_documents`, no index is made.
     """
-    open_corpus(path)
+    make_corpus_file_reader(path)
     identity = hashlib.sha256(f"{path.resolve()}\0{stratum_column}".encode()).hexdigest()
     index_path = index_folder / f"{identity[:16]}.index"
     with contextlib.ExitStack() as locks:
-        if not largest_unindexed:
+        if not most_unindexed_documents:
             # Of many slices that begin at once, one reads the corpus and the others wait for it.
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
                 locks.enter_context(hold_flock_on_folder(index_folder))
-        if not reread and (
+        if not ignore_existing_index and (
             corpus := _load_indexed_corpus(
                 index_path, path, seed=seed, stratum_column=stratum_column, with_sample_order=with_sample_order
             )
         ):
             return corpus
-        key = _corpus_file_key(path)
-        corpus = examine_corpus(path, seed=seed, stratum_column=stratum_column, with_heads=True)
-        if corpus.document_count > largest_unindexed:
+        key = _corpus_file_fingerprint(path)
+        corpus = read_and_check_corpus(path, seed=seed, stratum_column=stratum_column, with_row_facts=True)
+        if corpus.document_count > most_unindexed_documents:
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
                 _write_index_or_raise(index_path, key, corpus)
     return corpus
 
 
-def find_indexed_digest(corpus_path: Path, index_folder: Path) -> str:
+def find_indexed_corpus_digest(corpus_path: Path, index_folder: Path) -> str:
     """Return the SHA-256 of a corpus as an index of it in a folder knows it; empty where none does."""
     for index_path in sorted(index_folder.glob("*.index")):
         index = _read_index_if_valid(index_path)
-        if index is not None and index.key == _corpus_file_key(corpus_path):
+        if index is not None and index.key == _corpus_file_fingerprint(corpus_path):
             return index.digest
     return ""
 
 
-def _corpus_file_key(corpus_path: Path) -> str:
+def _corpus_file_fingerprint(corpus_path: Path) -> str:
     """Return what an index is of: the file, as far as a look at it shows, and the rules by which it was read."""
     stat = corpus_path.stat()
     with corpus_path.open("rb") as file:
@@ -109,12 +109,12 @@ def _corpus_file_key(corpus_path: Path) -> str:
     return repr((*file_facts, genaipa.__version__, sorted(LANGUAGES)))
 
 
-def _read_index_if_valid(index_path: Path) -> _Index | None:
+def _read_index_if_valid(index_path: Path) -> _CorpusIndex | None:
     try:
         content = index_path.read_bytes()
         if hashlib.sha256(content[_SUM:]).digest() != content[:_SUM]:
             return None
-        return msgspec.msgpack.decode(content[_SUM:], type=_Index)
+        return msgspec.msgpack.decode(content[_SUM:], type=_CorpusIndex)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
@@ -126,12 +126,12 @@ def _load_indexed_corpus(
     import numpy as np
 
     index = _read_index_if_valid(index_path)
-    if index is None or index.key != _corpus_file_key(corpus_path):
+    if index is None or index.key != _corpus_file_fingerprint(corpus_path):
         return None
-    heads = DocumentHeads(index.names, index.companies, index.head_kinds, index.languages, index.texts)
+    heads = CorpusRowFacts(index.names, index.companies, index.head_kinds, index.languages, index.texts)
     return Corpus(
         path=corpus_path,
-        file=open_corpus(corpus_path),
+        file=make_corpus_file_reader(corpus_path),
         stamp=read_file_stamp(corpus_path),
         digest=index.digest,
         groups=index.groups,
@@ -147,12 +147,12 @@ def _load_indexed_corpus(
     )
 
 
-def _write_index_or_raise(index_path: Path, key: str, corpus: Corpus) -> None:
+def _write_index_or_raise(index_path: Path, corpus_fingerprint: str, corpus: Corpus) -> None:
     """Write the index of a corpus; an OSError where there is no room."""
     assert corpus.heads is not None, "they were noted"
     heads = corpus.heads
-    index = _Index(
-        key,
+    index = _CorpusIndex(
+        corpus_fingerprint,
         corpus.digest,
         corpus.groups,
         corpus.strata,

@@ -161,7 +161,7 @@ def message_for_too_long_text(too_long_text: str) -> str:
     )
 
 
-def read_document(path: Path) -> str:
+def read_checked_document_text(path: Path) -> str:
     """Read a document's text; a DataError if the file is not text, empty or too long."""
     text = read_text(path, POLICY)
     if not text.strip():
@@ -201,7 +201,7 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     if name not in files:
         raise UnknownNameError("policy", name, files)
     layer, path = files[name]
-    text = read_document(path)
+    text = read_checked_document_text(path)
     beside = path.with_suffix(".yaml")
     if not beside.is_file():
         return Document(name=name, text=text, about=About(company=name_as_company_or_placeholder(name)), layer=layer)
@@ -211,12 +211,12 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     return document
 
 
-def metadata_problems(path: Path, document: Document) -> Iterator[DataError]:
-    """Yield every problem of a document's metadata; `path` is its text file."""
-    beside = path.with_suffix(".yaml")
+def metadata_problems(text_path: Path, document: Document) -> Iterator[DataError]:
+    """Yield every problem of a document's metadata; `text_path` is its text file."""
+    beside = text_path.with_suffix(".yaml")
     if document.about.digest and document.about.digest != document.digest:
         yield DataError(
-            path,
+            text_path,
             f"has changed since it was added (its digest differs from that in {beside.name}); "
             "add it again under another name or, if the change is intended, remove the line 'digest'.",
         )
@@ -279,6 +279,6 @@ def split_by_token_limit(document: Document, token_limit: int, count_tokens: Cal
     return parts
 
 
-def is_english(text: str, stated: str = "") -> bool:
+def is_english(text: str, stated_language: str = "") -> bool:
     """Say whether a text is in English: as its metadata state, else by its function words; short ones count as such."""
-    return detect_language_code(text, stated) == ENGLISH.code
+    return detect_language_code(text, stated_language) == ENGLISH.code

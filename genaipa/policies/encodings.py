@@ -106,7 +106,7 @@ def find_declared_html_encoding(raw: bytes) -> str:
 
 
 def decode_text(
-    raw: bytes, source: str, stated_encoding: str, import_library: Callable[[str, str], Any]
+    raw: bytes, source_for_errors: str, stated_encoding: str, import_library: Callable[[str, str], Any]
 ) -> DecodedText:
     """Decode bytes.
 
@@ -116,24 +116,26 @@ def decode_text(
     guessed only where none is stated, which is said, too. A DataError if none is certain enough.
     """
     if marked := next((codec for mark, codec in _MARKS.items() if raw.startswith(mark)), ""):
-        text, notes = _decode_replacing(raw, marked)
+        text, notes = _decode_replacing_and_noting_errors(raw, marked)
         if len(notes) and text.count("\ufffd") > max(_MOST, _BINARY * len(text)):
-            raise _binary_error(source)
-        return _remove_nul(text, notes)
+            raise _binary_error(source_for_errors)
+        return _remove_and_note_nuls(text, notes)
     codec = _CODECS.get(stated_encoding.strip().lower(), "")
     if not codec.startswith("utf-16") and _is_binary_by_nul_bytes(raw):
-        raise _binary_error(source)
+        raise _binary_error(source_for_errors)
     notes = [f"its stated encoding '{clip(stated_encoding, 20)}' is unknown"] if stated_encoding and not codec else []
     text = (
-        _decode_as_stated_or_utf8(raw, source, codec, notes)
+        _decode_as_stated_or_utf8(raw, source_for_errors, codec, notes)
         if codec
-        else _decode_by_guess_or_raise(raw, source, notes, import_library)
+        else _decode_by_guess_or_raise(raw, source_for_errors, notes, import_library)
     )
-    return _remove_nul(text, notes)
+    return _remove_and_note_nuls(text, notes)
 
 
-def _binary_error(source: str) -> DataError:
-    return DataError(source, "is a binary file; a document must be HTML, PDF, Word (.docx), Markdown or plain text.")
+def _binary_error(source_for_errors: str) -> DataError:
+    return DataError(
+        source_for_errors, "is a binary file; a document must be HTML, PDF, Word (.docx), Markdown or plain text."
+    )
 
 
 def _is_binary_by_nul_bytes(raw: bytes) -> bool:
@@ -143,49 +145,52 @@ def _is_binary_by_nul_bytes(raw: bytes) -> bool:
     return b"\0" in raw and (controls > _FEW * len(text) or text.count(0) > max(_STRAY, _BINARY * len(text)))
 
 
-def _decode_as_stated_or_utf8(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
+def _decode_as_stated_or_utf8(raw: bytes, source_for_errors: str, codec: str, notes_to_extend: list[str]) -> str:
     no_pairs = codec.startswith("utf-16") and b"\0" not in raw and raw.isascii()
-    if codec != "utf-8" and (no_pairs or _is_utf8(raw, _BY_CHANCE if codec in _BYTES else 1)):
-        notes.append(f"it claims to be {_encoding_name(codec)}, but its bytes are UTF-8, so it was read as UTF-8")
+    if codec != "utf-8" and (no_pairs or _is_non_ascii_utf8(raw, _BY_CHANCE if codec in _BYTES else 1)):
+        notes_to_extend.append(
+            f"it claims to be {_encoding_name(codec)}, but its bytes are UTF-8, so it was read as UTF-8"
+        )
         codec = "utf-8"
-    text, remarks = _decode_replacing(raw, codec)
+    text, remarks = _decode_replacing_and_noting_errors(raw, codec)
     wrong = text.count("\ufffd")
     if remarks and wrong > _MOST and wrong > sum(character > "\x7f" for character in text) / 2:
         raise DataError(
-            source, f"claims to be {_encoding_name(codec)}, but {wrong:,} places in it are not; save it as UTF-8."
+            source_for_errors,
+            f"claims to be {_encoding_name(codec)}, but {wrong:,} places in it are not; save it as UTF-8.",
         )
-    notes += remarks
+    notes_to_extend += remarks
     return text
 
 
 def _decode_by_guess_or_raise(
-    raw: bytes, source: str, notes: list[str], import_library: Callable[[str, str], Any]
+    raw: bytes, source_for_errors: str, notes_to_extend: list[str], import_library: Callable[[str, str], Any]
 ) -> str:
-    text, remarks = _decode_replacing(raw, "utf-8")
+    text, remarks = _decode_replacing_and_noting_errors(raw, "utf-8")
     if not remarks:
         return text
     wrong = {byte for byte in raw if byte > 0x7F}  # noqa: PLR2004 - ASCII
     places = len(_ESCAPED.findall(raw.decode("utf-8", "surrogateescape")))
     right = sum(character > "\x7f" for character in text) - places
     if not right and wrong <= _PUNCTUATION:
-        notes.append(
+        notes_to_extend.append(
             f"it states no encoding and was read as {_encoding_name('cp1252')}, which its punctuation suggests"
         )
         return raw.decode("cp1252")
     if right > places or places <= _FEW * len(raw):
-        notes += remarks
+        notes_to_extend += remarks
         return text
     guesses = list(import_library("charset_normalizer", "text that is not UTF-8").from_bytes(raw))
     if not guesses or not _is_best_encoding_guess_certain(guesses):
-        raise DataError(source, "has an unknown encoding; save it as UTF-8.")
-    notes.append(
+        raise DataError(source_for_errors, "has an unknown encoding; save it as UTF-8.")
+    notes_to_extend.append(
         f"it states no encoding and was read as {_encoding_name(guesses[0].encoding)}; "
         "this is a guess, so check the letters"
     )
     return str(guesses[0])
 
 
-def _is_utf8(raw: bytes, min_non_ascii: int) -> bool:
+def _is_non_ascii_utf8(raw: bytes, min_non_ascii: int) -> bool:
     """Tell whether bytes are UTF-8 without a fault, with that many characters beside ASCII at least."""
     if raw.isascii():
         return False
@@ -196,7 +201,7 @@ def _is_utf8(raw: bytes, min_non_ascii: int) -> bool:
     return sum(character > "\x7f" for character in text) >= min_non_ascii
 
 
-def _decode_replacing(raw: bytes, codec: str) -> DecodedText:
+def _decode_replacing_and_noting_errors(raw: bytes, codec: str) -> DecodedText:
     """Decode bytes, each place that is wrong as one replacement character, and say how many there are and where."""
     try:
         return DecodedText(raw.decode(codec), [])
@@ -218,7 +223,7 @@ def _encoding_name(codec: str) -> str:
     return _DISPLAY_NAMES.get(codec) or next(iter(_LABELS.get(codec, codec).split()))
 
 
-def _remove_nul(text: str, notes: list[str]) -> DecodedText:
+def _remove_and_note_nuls(text: str, notes: list[str]) -> DecodedText:
     if nul := text.count("\0"):
         notes = [*notes, f"{format_count(nul, 'NUL character')} {'was' if nul == 1 else 'were'} removed"]
     return DecodedText(text.replace("\0", "") if nul else text, notes)

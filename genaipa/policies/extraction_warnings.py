@@ -30,7 +30,7 @@ _READ = re.compile(r"[^\W\d_]+|[\s.,;:'\"()\u2018-\u201d]+")
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 
 
-def extraction_warning(text: str) -> str:
+def extraction_warning_or_empty(text: str) -> str:
     """Return a sentence that says why a text looks wrong, and what to do; empty where it looks right."""
     signs = list(_list_signs_of_bad_extraction(text))
     if not signs:
@@ -59,11 +59,11 @@ def _list_signs_of_bad_extraction(text: str) -> Iterator[str]:
         yield f"it has {count_words(text):,} words but no heading"
 
 
-def _count_words_of_line_repetitions(counted_lines: list[tuple[int, str]]) -> int:
+def _count_words_of_line_repetitions(word_counts_and_lines: list[tuple[int, str]]) -> int:
     """Return the words in paragraphs that repeat one before them, word for word."""
     paragraphs: set[str] = set()
     repeated = 0
-    for words, line in counted_lines:
+    for words, line in word_counts_and_lines:
         if words >= _BLOCK:
             repeated += words * (line in paragraphs)
             paragraphs.add(line)

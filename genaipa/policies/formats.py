@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from genaipa.errors import DataError, MissingPackageError, UsageError, clip
-from genaipa.files.certificates import explain_refused_certificate
+from genaipa.files.certificates import explain_refused_certificate_or_empty
 from genaipa.files.limits import (
     DOCUMENT,
     PAGE,
@@ -39,11 +39,11 @@ from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_
 from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.document import LONGEST, message_for_too_long_text
 from genaipa.policies.encodings import decode_text, find_declared_html_encoding
-from genaipa.policies.extraction_warnings import extraction_warning
+from genaipa.policies.extraction_warnings import extraction_warning_or_empty
 from genaipa.policies.hidden_parts import HiddenParts
 from genaipa.policies.numbering import begins_like_numbered_heading
 from genaipa.policies.pages import HtmlPage
-from genaipa.policies.pdf_text import extract_pdf_page_text, join_pdf_pages_to_paragraphs, pdf_title
+from genaipa.policies.pdf_text import extract_pdf_page_text, join_pdf_pages_to_paragraphs, pdf_title_or_empty
 from genaipa.policies.search import HALF, count_words, replace_ligatures
 from genaipa.policies.sections import list_heading_levels_lines_and_titles
 
@@ -104,24 +104,26 @@ class ExtractedDocument:
     named: tuple[str, ...] = ()
 
 
-def extract(source: str, *, timeout: float = TIMEOUT) -> ExtractedDocument:
+def extract_document(source: str, *, timeout_seconds: float = TIMEOUT) -> ExtractedDocument:
     """Extract the text of a file (a path), a page (an http or https URL) or standard input (`-`).
 
     A DataError if there is none.
     """
     if source == STDIN:
         raw = _read_standard_input()
-        return _extract_bytes(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
+        return _extract_document_from_bytes(
+            raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None
+        )
     scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
     if scheme is None:
-        return _extract_bytes(
+        return _extract_document_from_bytes(
             _read_document_file(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower())
         )
     if scheme.group(1).lower() not in {"http", "https"}:
         raise DataError(
             _strip_credentials(source), "can't be read; give a file, or a URL that begins with http:// or https://."
         )
-    raw, url, content_type = _download_content_with_url_and_type(source, timeout)
+    raw, url, content_type = _download_content_with_url_and_type(source, timeout_seconds)
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
     if media not in _CONTENT_TYPES:
@@ -130,8 +132,8 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> ExtractedDocument:
     suffix = _SUFFIXES.get(Path(split_url_or_empty(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
     form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
-    extracted = _extract_bytes(raw, url, form, charset.group(1) if charset else "")
-    return replace(extracted, notes=tuple(filter(None, (_redirect_note(source, url), *extracted.notes))))
+    extracted = _extract_document_from_bytes(raw, url, form, charset.group(1) if charset else "")
+    return replace(extracted, notes=tuple(filter(None, (_host_redirect_note_or_empty(source, url), *extracted.notes))))
 
 
 # --- Bytes ---------------------------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def _read_standard_input() -> bytes:
     return raw
 
 
-def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes, str, str]:
+def _download_content_with_url_and_type(url: str, timeout_seconds: float) -> tuple[bytes, str, str]:
     """Download a URL: the content, the URL after redirects, and the content type."""
     import httpx2
 
@@ -166,15 +168,16 @@ def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes
     allowance = ReadingAllowance(_strip_credentials(url), DOCUMENT)
     try:
         with Downloads() as downloads:
-            answer = downloads.get(url, seconds=timeout, max_bytes=DOCUMENT.size)
+            answer = downloads.get(url, seconds=timeout_seconds, max_bytes=DOCUMENT.size)
     except httpx2.TimeoutException:
         raise DataError(
-            _strip_credentials(url), f"took longer than {timeout:g} s to load; try again, or save it and give the file."
+            _strip_credentials(url),
+            f"took longer than {timeout_seconds:g} s to load; try again, or save it and give the file.",
         ) from None
     except TooLargeError:
         raise allowance.oversize_error() from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        if refused := explain_refused_certificate(error, split_url_or_empty(url).hostname or ""):
+        if refused := explain_refused_certificate_or_empty(error, split_url_or_empty(url).hostname or ""):
             raise DataError(_strip_credentials(url), f"can't be fetched: {refused}.") from None
         raise DataError(
             _strip_credentials(url), f"can't be fetched ({_strip_credentials(str(error)) or type(error).__name__})."
@@ -184,7 +187,7 @@ def _download_content_with_url_and_type(url: str, timeout: float) -> tuple[bytes
     return answer.content, _strip_credentials(answer.url), answer.content_type
 
 
-def _redirect_note(url: str, final_url: str) -> str:
+def _host_redirect_note_or_empty(url: str, final_url: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
     first_host, last_host = (
         split_url_or_empty(_strip_credentials(address)).netloc.lower() for address in (url, final_url)
@@ -198,7 +201,7 @@ def _strip_credentials(text: str) -> str:
     return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
 
 
-def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = "") -> ExtractedDocument:
+def _extract_document_from_bytes(raw: bytes, source: str, form: Format | None, charset: str = "") -> ExtractedDocument:
     """Extract the text of these bytes; their format is detected if `form` is None."""
     if not raw.strip():
         raise DataError(source, "is empty.")
@@ -217,17 +220,19 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
             document = _extract_html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
-        elif _is_json(text):
+        elif _is_json_object_or_list(text):
             raise DataError(source, "is JSON data, not a document; save the document's text as a .txt file.")
         else:
             title = _title_from_unnumbered_first_heading(text) if form == "Markdown" else ""
             document = ExtractedDocument(text, title, "", source, today(), markdown=form == "Markdown")
     if len(document.text) > LONGEST:
         raise DataError(source, message_for_too_long_text(document.text))
-    return replace(document, notes=tuple(filter(None, (*notes, *document.notes, extraction_warning(document.text)))))
+    return replace(
+        document, notes=tuple(filter(None, (*notes, *document.notes, extraction_warning_or_empty(document.text))))
+    )
 
 
-def _is_json(text: str) -> bool:
+def _is_json_object_or_list(text: str) -> bool:
     """Tell whether a text is an object or a list of JSON."""
     if not text.lstrip().startswith(("{", "[")):
         return False
@@ -239,15 +244,15 @@ def _is_json(text: str) -> bool:
 
 
 def _sniff_format(raw: bytes) -> Format:
-    if is_word(raw):
+    if is_word_document(raw):
         return "Word"
     head = raw[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     html = re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)", head, re.DOTALL)
     return "HTML" if html else "text"
 
 
-def _package_with_version(name: str) -> str:
-    return f"{name} {importlib.metadata.version(name)}"
+def _package_with_version(package_name: str) -> str:
+    return f"{package_name} {importlib.metadata.version(package_name)}"
 
 
 def _title_from_unnumbered_first_heading(text: str) -> str:
@@ -262,23 +267,23 @@ _MIN_WORDS = 30
 _LONGEST_NAME = 300  # characters of what a page calls itself
 
 
-def _extract_html(page: str, source: str) -> ExtractedDocument:
+def _extract_html(html: str, source: str) -> ExtractedDocument:
     """Convert a page to Markdown."""
     trafilatura = import_library("trafilatura", "HTML")
     with limit_reading(PAGE, source) as allowance:
-        allowance.count_read_elements(page.count("<") - page.count("</"))
-        check_html_attribute_count(page, allowance)
-        return _extract_page(page, source, trafilatura)
+        allowance.add_elements_within_limit(html.count("<") - html.count("</"))
+        check_html_attribute_count(html, allowance)
+        return _extract_html_with_trafilatura(html, source, trafilatura)
 
 
-def _extract_page(page: str, source: str, trafilatura: Any) -> ExtractedDocument:
-    tree = trafilatura.load_html(page)
+def _extract_html_with_trafilatura(html: str, source: str, trafilatura: Any) -> ExtractedDocument:
+    tree = trafilatura.load_html(html)
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
     hidden = HiddenParts(tree) if tree is not None else None
     if hidden and hidden.changed:
-        page = import_library("lxml.html", "HTML").tostring(tree, encoding="unicode")
+        html = import_library("lxml.html", "HTML").tostring(tree, encoding="unicode")
     text = trafilatura.extract(
-        page,
+        html,
         output_format="markdown",
         include_formatting=True,
         include_tables=True,
@@ -286,7 +291,7 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> ExtractedDocument
         include_comments=False,
         favor_recall=True,
     )
-    names = _page_and_site_names(tree) if tree is not None else ()
+    names = _page_names_and_addresses(tree) if tree is not None else ()
     whole, text = HtmlPage(tree) if tree is not None else None, (text or "").strip() + "\n"
     method = f"main text of a web page, as Markdown, {_package_with_version('trafilatura')}"
     if whole and not (
@@ -299,8 +304,8 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> ExtractedDocument
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
-    title = trafilatura.extract_metadata(page, extensive=False).title or ""
-    language, doubt = _find_stated_language_or_note(stated, text)
+    title = trafilatura.extract_metadata(html, extensive=False).title or ""
+    language, doubt = _stated_language_code_and_note(stated, text)
     return ExtractedDocument(
         text,
         title,
@@ -310,7 +315,7 @@ def _extract_page(page: str, source: str, trafilatura: Any) -> ExtractedDocument
         markdown=True,
         held=str(whole.count_structures_and_lost_in_text(text)),
         language=language,
-        notes=(*(hidden.describe_hidden_parts(text) if hidden else ()), doubt),
+        notes=(*(hidden.iterate_notes_on_hidden_parts(text) if hidden else ()), doubt),
         named=names,
     )
 
@@ -325,20 +330,18 @@ _NAMED = (
 )
 
 
-def _page_and_site_names(tree: Any) -> tuple[str, ...]:
+def _page_names_and_addresses(tree: Any) -> tuple[str, ...]:
     """Return the names that a page has for its site and itself, and its own address."""
     names = (" ".join(str(value).split()) for path in _NAMED for value in tree.xpath(path)[:1])
     return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
 
 
-def _find_stated_language_or_note(stated: str, text: str) -> tuple[str, str]:
+def _stated_language_code_and_note(stated_language: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
-    code, detected = language_code_or_empty(stated), detect_language_code(text)
-    if stated and not code:
-        return (
-            "",
-            f"the page's language '{clip(stated, 20)}' is not a language code; the language is detected from the text",
-        )
+    code, detected = language_code_or_empty(stated_language), detect_language_code(text)
+    if stated_language and not code:
+        ignored = clip(stated_language, 20)
+        return "", f"the page's language '{ignored}' is not a language code; the language is detected from the text"
     if code and detected not in ("", code):
         return (
             "",
@@ -353,19 +356,19 @@ def _extract_word(raw: bytes, source: str) -> ExtractedDocument:
     """Convert a Word document to Markdown."""
     mammoth = import_library("mammoth", "Word")
     with limit_reading(WORD, source) as allowance:
-        html, numbered = _word_html_and_numbered_headings(raw, mammoth, allowance)
+        html, numbered = _word_html_and_numbered_heading_count(raw, mammoth, allowance)
         return _extract_word_html(html, numbered, source)
 
 
-def _extract_word_html(html: str, numbered_headings: int, source: str) -> ExtractedDocument:
+def _extract_word_html(html: str, numbered_heading_count: int, source: str) -> ExtractedDocument:
     page = HtmlPage(import_library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():
         raise DataError(source, "has no text; save it as a .txt file.")
     held = str(page.count_structures_and_lost_in_text(text)).replace("in the page", "in the document")
-    if numbered_headings:
+    if numbered_heading_count:
         lost = (
-            f"Word generates the numbers of {numbered_headings} heading{'s' * (numbered_headings > 1)}; type "
+            f"Word generates the numbers of {numbered_heading_count} heading{'s' * (numbered_heading_count > 1)}; type "
             "them into the text"
         )
         held = f"{held}; {lost}" if held else lost
@@ -380,7 +383,7 @@ def _extract_pdf(raw: bytes, source: str) -> ExtractedDocument:
     try:
         with limit_reading(PDF, source) as allowance, _silence_library_log("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
-            _unlock_pdf(reader, source)
+            _unlock_pdf_or_raise(reader, source)
             pages = list(_iterate_pdf_page_texts(reader, source, allowance))
             stated = (reader.metadata.title if reader.metadata else "") or ""
             return _extract_pdf_pages(pages, str(stated), source)
@@ -393,10 +396,10 @@ def _extract_pdf(raw: bytes, source: str) -> ExtractedDocument:
 _ENCRYPTED = "is encrypted; save it without a password."
 
 
-def _unlock_pdf(reader: Any, source: str) -> None:
+def _unlock_pdf_or_raise(reader: Any, source_for_errors: str) -> None:
     # Many files are encrypted only to forbid printing; their password is empty.
     if reader.is_encrypted and not reader.decrypt(""):
-        raise DataError(source, _ENCRYPTED)
+        raise DataError(source_for_errors, _ENCRYPTED)
 
 
 def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> ExtractedDocument:
@@ -406,26 +409,26 @@ def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extr
     if not text.strip():
         raise DataError(source, "has no text; its pages may be images. Run text recognition (OCR) on it first.")
     method = f"text of a PDF, with lines joined into paragraphs, {_package_with_version('pypdf')}"
-    return ExtractedDocument(text, pdf_title(stated_title, pages), method, source, today())
+    return ExtractedDocument(text, pdf_title_or_empty(stated_title, pages), method, source, today())
 
 
-def _iterate_pdf_page_texts(reader: Any, source: str, allowance: ReadingAllowance) -> Iterator[str]:
+def _iterate_pdf_page_texts(reader: Any, source_for_errors: str, allowance: ReadingAllowance) -> Iterator[str]:
     """Yield the text of each page; a DataError where they come to more than a document has, often as one may repeat."""
     characters = 0
     for page in reader.pages:
         content = page.get_contents()
-        allowance.count_pdf_page_bytes(0 if content is None else len(content.get_data()))
+        allowance.add_pdf_page_bytes_within_limit(0 if content is None else len(content.get_data()))
         text = extract_pdf_page_text(page)
         characters += len(text)
         if characters > LONGEST:
-            raise DataError(source, f"has more than {LONGEST:,} characters; save part of it as a .txt file.")
+            raise DataError(source_for_errors, f"has more than {LONGEST:,} characters; save part of it as a .txt file.")
         yield text
 
 
 @contextlib.contextmanager
-def _silence_library_log(name: str) -> Iterator[None]:
+def _silence_library_log(logger_name: str) -> Iterator[None]:
     """Silence a library's log: its errors are ours to report."""
-    logger = logging.getLogger(name)
+    logger = logging.getLogger(logger_name)
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)
     try:
@@ -434,13 +437,13 @@ def _silence_library_log(name: str) -> Iterator[None]:
         logger.setLevel(before)
 
 
-def import_library(name: str, format_name: str) -> Any:
+def import_library(module_name: str, format_name: str) -> Any:
     """Import an optional module; a MissingPackageError names the extra if it is not installed."""
     try:
-        return importlib.import_module(name)
+        return importlib.import_module(module_name)
     except ImportError:
         raise MissingPackageError(
-            f"reading {format_name} needs the package '{name}': pip install 'genaipa[documents]'"
+            f"reading {format_name} needs the package '{module_name}': pip install 'genaipa[documents]'"
         ) from None
 
 
@@ -451,7 +454,7 @@ TEXT = "word/document.xml"
 _STYLES = "p[style-name='Title'] => h1:fresh"
 
 
-def is_word(raw: bytes) -> bool:
+def is_word_document(raw: bytes) -> bool:
     """Whether these bytes are a Word document, by their list of files."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -460,19 +463,19 @@ def is_word(raw: bytes) -> bool:
         return False
 
 
-def _word_html_and_numbered_headings(raw: bytes, mammoth: Any, allowance: ReadingAllowance) -> tuple[str, int]:
+def _word_html_and_numbered_heading_count(raw: bytes, mammoth: Any, allowance: ReadingAllowance) -> tuple[str, int]:
     """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates."""
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(
             allowance.source, "is an old or password-protected Word document; save it as .docx without a password."
         )
-    if not is_word(raw):
+    if not is_word_document(raw):
         raise DataError(allowance.source, "can't be read as a Word document.")
     with allowance.open_zip_archive(io.BytesIO(raw), _is_xml_file_name) as archive:
         for name in filter(_is_xml_file_name, archive.namelist()):
             # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.
             content = archive.read(name)
-            allowance.count_read_elements(count_xml_elements(content) + count_xml_attributes(content), name)
+            allowance.add_elements_within_limit(count_xml_elements(content) + count_xml_attributes(content), name)
     numbered: list[Any] = []
 
     def note_numbered_heading(paragraph: Any) -> Any:

@@ -54,22 +54,22 @@ class HiddenParts:
         if any(count_words(_readable_text(part)) >= _LEAST for part in hidden):
             self._remove_hidden_parts_repeating_text(tree, hidden)
 
-    def _remove_hidden_parts_repeating_text(self, tree: Any, hidden: list[Any]) -> None:
+    def _remove_hidden_parts_repeating_text(self, tree: Any, hidden_elements: list[Any]) -> None:
         """Take out each part that mostly repeats what is seen, or another part before it."""
-        hidden_set = set(hidden)
-        known_runs = set(_word_ngrams(_split_words(_readable_text(tree, hidden_set))))
-        for part in hidden:
+        hidden_set = set(hidden_elements)
+        known_runs = set(_word_ngrams(_split_into_casefolded_words(_readable_text(tree, hidden_set))))
+        for part in hidden_elements:
             if any(above.get(_GONE) for above in part.iterancestors()):
                 continue
             text = _readable_text(part)
-            runs = list(_word_ngrams(_split_words(text)))
+            runs = list(_word_ngrams(_split_into_casefolded_words(text)))
             if count_words(text) < _LEAST or not runs:
                 continue
             if sum(run in known_runs for run in runs) >= _MOSTLY * len(runs):
                 self.left_out.append(count_words(text))
                 part.set(_GONE, "yes")
                 continue
-            part_words = _split_words(_readable_text(part, hidden_set))
+            part_words = _split_into_casefolded_words(_readable_text(part, hidden_set))
             known_runs.update(_word_ngrams(part_words))
             if part.tag != "template" and len(part_words) >= _LEAST and len(self._remaining) < _MOST:
                 self._remaining.append((part_words[:_RUN], len(part_words)))
@@ -79,19 +79,19 @@ class HiddenParts:
 
     def has_all_hidden_parts(self, text: str, make_page_text: Callable[[], str]) -> bool:
         """Tell whether a text has all hidden parts that the whole text of the page has."""
-        text_words = " ".join(_split_words(text)) if self._remaining else ""
+        text_words = " ".join(_split_into_casefolded_words(text)) if self._remaining else ""
         missing = [" ".join(beginning) for beginning, _ in self._remaining if " ".join(beginning) not in text_words]
-        page_words = " ".join(_split_words(make_page_text())) if missing else ""
+        page_words = " ".join(_split_into_casefolded_words(make_page_text())) if missing else ""
         return not any(beginning in page_words for beginning in missing)
 
-    def describe_hidden_parts(self, text: str) -> Iterator[str]:
+    def iterate_notes_on_hidden_parts(self, text: str) -> Iterator[str]:
         """Say what was left out, and what of the others is in a text."""
         if self.left_out:
             parts, were = format_count(len(self.left_out), "hidden part"), "was" if len(self.left_out) == 1 else "were"
             words = format_count(sum(self.left_out), "word")
             yield f"{parts} ({words}) that {'repeats' if were == 'was' else 'repeat'} the visible text {were} left out"
         if self._remaining:
-            text_words = " ".join(_split_words(text))
+            text_words = " ".join(_split_into_casefolded_words(text))
             if word_counts := [words for beginning, words in self._remaining if " ".join(beginning) in text_words]:
                 parts, are = format_count(len(word_counts), "part"), "is" if len(word_counts) == 1 else "are"
                 words = format_count(sum(word_counts), "word")
@@ -114,12 +114,12 @@ def _find_hidden_elements(tree: Any) -> list[Any]:
     return [element for element in hidden if sum(above in elements for above in element.iterancestors()) < _DEEPEST]
 
 
-def _classes_hidden_by_styles(styles: str) -> set[str]:
+def _classes_hidden_by_styles(style_sheet: str) -> set[str]:
     """Return the classes that style sheets hide on every screen: in a rule of its own, inside no other block."""
     names: set[str] = set()
     open_blocks: list[str] = []
     selector = ""
-    for piece in re.split(r"([{}])", styles):
+    for piece in re.split(r"([{}])", style_sheet):
         if piece == "{":
             open_blocks.append(selector)
         elif piece == "}" and open_blocks:
@@ -130,7 +130,7 @@ def _classes_hidden_by_styles(styles: str) -> set[str]:
     return names
 
 
-def _readable_text(element: Any, without: frozenset[Any] | set[Any] = frozenset()) -> str:
+def _readable_text(element: Any, excluded_elements: frozenset[Any] | set[Any] = frozenset()) -> str:
     """Return the text of an element that is read, without some elements in it."""
     pieces: list[str] = []
     stack = [(element, False)]
@@ -141,14 +141,14 @@ def _readable_text(element: Any, without: frozenset[Any] | set[Any] = frozenset(
             continue
         if node is not element:
             stack.append((node, True))
-        if not isinstance(node.tag, str) or node.tag in _UNREAD or (node in without and node is not element):
+        if not isinstance(node.tag, str) or node.tag in _UNREAD or (node in excluded_elements and node is not element):
             continue
         pieces.append(node.text or "")
         stack.extend((child, False) for child in reversed(node))
     return " ".join(pieces)
 
 
-def _split_words(text: str) -> list[str]:
+def _split_into_casefolded_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 

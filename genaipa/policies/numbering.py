@@ -43,29 +43,30 @@ DIVISION = "|".join(_NAMES[name] for name in ("Section", "Chapter", "Part", "Art
 
 
 @cache
-def _compile_section_word(pattern: str) -> re.Pattern[str]:
+def _compile_section_word_or_plural(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})s?\.?", re.IGNORECASE)
 
 
 def english_section_word_or_same_word(word: str, patterns_by_name: Mapping[str, str]) -> str:
     """Return the English name of a word for a section: of these names (name → words) the one with it, else the word."""
     return next(
-        (name for name, words in patterns_by_name.items() if _compile_section_word(words).fullmatch(word)), word
+        (name for name, words in patterns_by_name.items() if _compile_section_word_or_plural(words).fullmatch(word)),
+        word,
     )
 
 
-def mentions_section(text: str, word: str, number: str) -> bool:
+def mentions_section(text: str, section_word: str, number: str) -> bool:
     """Tell whether a text has a number behind its word, by the word's English name: "Article 5" in "laut Artikel 5"."""
-    words, number = _NAMES.get(word, re.escape(word)), re.escape(number)
+    words, number = _NAMES.get(section_word, re.escape(section_word)), re.escape(number)
     ordinal = rf"[第제]\s*{number}\s*[{''.join(_ORDINAL)}]"
     return bool(
         re.search(rf"(?<!\w)(?:{words})s?\.?\s+{number}{END}|{ordinal}", convert_digits_to_ascii(text), re.IGNORECASE)
     )
 
 
-def make_canonical_section_number(word: str, number: str) -> str:
+def make_canonical_section_number(section_word: str, number: str) -> str:
     """Cite `Art.` and `5`, or `Artikel` and `05`, as "Article 5"; a section by its number alone."""
-    name = "Section" if word.startswith("§") else english_section_word_or_same_word(word, _NAMES)
+    name = "Section" if section_word.startswith("§") else english_section_word_or_same_word(section_word, _NAMES)
     number = "1" if re.fullmatch(_FIRST, number) else normalize_digits_of_section_number(number)
     return number if name == "Section" else f"{name} {number}"
 
@@ -104,7 +105,7 @@ def normalize_digits_of_section_number(number: str) -> str:
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", convert_digits_to_ascii(number))
 
 
-def from_roman(number: str) -> int:
+def roman_value_or_zero(number: str) -> int:
     """Return the value of a Roman number up to 89; 0 for anything else."""
     if not re.fullmatch(ROMAN, number):
         return 0
@@ -112,16 +113,16 @@ def from_roman(number: str) -> int:
     return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
-def comparable_number(number: str, *, roman: bool = True) -> Value:
+def comparable_number(number: str, *, prefer_roman: bool = True) -> Value:
     """Make a number comparable: "4.2" is (4, 2), "IV.B" (4, 2), "12a" (12, 1).
 
-    A letter that may be Roman is, where it is the first step, or if `roman`.
+    A letter that may be Roman is, where it is the first step, or if `prefer_roman`.
     """
     values: list[int] = []
     for index, step in enumerate(number.split(".")):
         for part in re.findall(r"\d+|[A-Za-z]+", step):
-            counted = from_roman(part.upper()) if roman or len(part) > 1 else 0
-            first = not index and part.isupper() and from_roman(part)
+            counted = roman_value_or_zero(part.upper()) if prefer_roman or len(part) > 1 else 0
+            first = not index and part.isupper() and roman_value_or_zero(part)
             values.append(int(part) if part.isdigit() else first or counted or ord(part.upper()[0]) - ord("A") + 1)
     return tuple(values)
 
@@ -140,11 +141,11 @@ def can_follow_in_outline(earlier: Value, later: Value) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def split_number_steps(number: str) -> tuple[str, tuple[str, ...]]:
+def split_number_word_and_steps(number: str) -> tuple[str, tuple[str, ...]]:
     """Split a number into word and steps that can be compared: "Chapter II" is ("Chapter", ("2",)), "4b" as "4.B"."""
     word, _, figures = number.rpartition(" ")
     first, _, tail = normalize_digits_of_section_number(figures).partition(".")
-    return word, tuple(re.findall(r"\d+|[a-z]+", f"{from_roman(first) or first}.{tail}".casefold()))
+    return word, tuple(re.findall(r"\d+|[a-z]+", f"{roman_value_or_zero(first) or first}.{tail}".casefold()))
 
 
 def join_letter_to_parent_number_or_empty(parent_number: str, letter: str, *, same_level: bool = False) -> str:
@@ -239,14 +240,16 @@ def normalize_leading_number(text: str) -> str:
     return reduce(lambda words, spell: spell(words), _SPELT, text)
 
 
-def read_leading_number(line: str) -> Iterator[LeadingNumber]:
+def iterate_leading_number_readings(line: str) -> Iterator[LeadingNumber]:
     """Yield the ways to read the number that a line begins with: none, one, or as a Roman number and as a letter."""
     text = normalize_leading_number(line)
     if worded := _WORDED.match(text):
         word, number, mark, title = worded.groups()
         name = make_canonical_section_number(word, number)
         kind, _, counted = name.rpartition(" ")
-        yield LeadingNumber(kind or "Section", name, comparable_number(counted, roman=False), mark or "", title, word)
+        yield LeadingNumber(
+            kind or "Section", name, comparable_number(counted, prefer_roman=False), mark or "", title, word
+        )
         return
     if _YEAR.match(text):
         return
@@ -262,50 +265,50 @@ def read_leading_number(line: str) -> Iterator[LeadingNumber]:
             yield from _list_possible_leading_numbers(number, mark.strip(), title)
 
 
-def _is_followed_like_section_number(number: str, mark: str, blank: str, title: str) -> bool:
+def _is_followed_like_section_number(number: str, punctuation: str, blank_after: str, title: str) -> bool:
     """Tell whether what is behind a number shows that it is one: a blank, or a point or bracket before a new word."""
     several = "." in number
     if not title:
         return number[0].isdigit()
-    if blank:
-        return bool(mark) or several or number.isdecimal()
-    if not (mark or several):
+    if blank_after:
+        return bool(punctuation) or several or number.isdecimal()
+    if not (punctuation or several):
         return False
-    if mark and number[0].isdigit():
+    if punctuation and number[0].isdigit():
         return title[0].isalpha() or title[0] in _OPENING
     return bool(re.match(_NEW_WORD, title))
 
 
-def _list_possible_leading_numbers(number: str, mark: str, title: str) -> Iterator[LeadingNumber]:
+def _list_possible_leading_numbers(number: str, punctuation: str, title: str) -> Iterator[LeadingNumber]:
     number = normalize_digits_of_section_number(number)
-    form = "({})" if mark == "()" else "{})" if mark.startswith(")") and "." not in number else "{}"
+    form = "({})" if punctuation == "()" else "{})" if punctuation.startswith(")") and "." not in number else "{}"
     first = number.partition(".")[0]
     if number[0].isdigit():
-        for value in dict.fromkeys((comparable_number(number, roman=False), comparable_number(number))):
-            yield LeadingNumber(form.format("number"), number, value, mark, title)
+        for value in dict.fromkeys((comparable_number(number, prefer_roman=False), comparable_number(number))):
+            yield LeadingNumber(form.format("number"), number, value, punctuation, title)
         return
     small = "small " if first.islower() else ""
-    if roman := from_roman(first.upper()):
-        value = (roman, *comparable_number(number, roman=False)[1:])
-        yield LeadingNumber(form.format(f"{small}Roman"), number, value, mark, title)
+    if roman := roman_value_or_zero(first.upper()):
+        value = (roman, *comparable_number(number, prefer_roman=False)[1:])
+        yield LeadingNumber(form.format(f"{small}Roman"), number, value, punctuation, title)
     if len(first) == 1:
-        value = (ord(first.upper()) - ord("A") + 1, *comparable_number(number, roman=False)[1:])
-        yield LeadingNumber(form.format(f"{small}letter"), number, value, mark, title)
+        value = (ord(first.upper()) - ord("A") + 1, *comparable_number(number, prefer_roman=False)[1:])
+        yield LeadingNumber(form.format(f"{small}letter"), number, value, punctuation, title)
 
 
 def split_heading_number_and_title(heading: str) -> tuple[str, str]:
     """Split "4.2 Title" into "4.2" and "Title", "Article 12: Title" into "Article 12" and "Title"; "" for no number."""
-    beginning = next(read_leading_number(heading), None)
+    beginning = next(iterate_leading_number_readings(heading), None)
     if beginning is None:
         return "", heading
-    return beginning.number, strip_brackets(
+    return beginning.number, strip_enclosing_brackets(
         strip_act_name_before_title(beginning.rest) if beginning.word else beginning.rest
     )
 
 
 def begins_like_numbered_heading(line: str) -> bool:
     """Tell whether a line begins as numbered headings do: with a word and its number, or with one before a new word."""
-    first = next(read_leading_number(line), None)
+    first = next(iterate_leading_number_readings(line), None)
     if first is None or first.word:
         return first is not None and not first.word[0].islower()
     return first.kind in _OF_HEADINGS and first.rest.strip(_OPENING)[:1].isalpha() and not first.rest[0].islower()
@@ -317,12 +320,12 @@ _PERHAPS = re.compile(
 )
 
 
-def may_have_unread_number(title: str, number: str) -> bool:
+def may_have_unread_number(title: str, recognized_number: str) -> bool:
     """Tell whether a heading without a number begins with something that may be one, which this grammar can't read."""
-    return not number and not _YEAR.match(title) and bool(_PERHAPS.match(title))
+    return not recognized_number and not _YEAR.match(title) and bool(_PERHAPS.match(title))
 
 
-def strip_brackets(title: str) -> str:
+def strip_enclosing_brackets(title: str) -> str:
     """Return a title without brackets around all of it: 제2조 (이용 목적)."""
     whole = re.fullmatch(r"[(\uff08【]\s*([^()\uff08\uff09【】]*?)\s*[)\uff09】]", title)
     return whole[1] if whole else title

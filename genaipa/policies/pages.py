@@ -73,7 +73,7 @@ class HtmlPage:
                 element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
         self._whole = list(_iterate_tables_and_lists(tree))
         _drop_elements(tree, _AROUND)
-        main = _main_element(tree)
+        main = _main_element_or_body(tree)
         self._structures = list(_iterate_tables_and_lists(main))
         self._blocks = list(_iterate_markdown_blocks(main))
 
@@ -93,7 +93,7 @@ class HtmlPage:
             if re.match(r"#{1,6} ", block):
                 above += [] if titles == [block] else [first]
             elif _fold_to_letters_and_digits(first) in text_letters:
-                if not all(headings.has_pieces_in_line([heading]) for heading in above):
+                if not all(headings.has_line_with_pieces_in_order([heading]) for heading in above):
                     return False
                 above = []
         return True
@@ -114,17 +114,19 @@ def _drop_elements(tree: Any, xpath: str) -> None:
             element.drop_tree()
 
 
-def _main_element(tree: Any) -> Any:
+def _main_element_or_body(tree: Any) -> Any:
     """Return the element marked as the main part if it has most of the text; else the page."""
     for path in ("//main | //*[@role='main']", "//article"):
         candidates = tree.xpath(path)
-        if len(candidates) == 1 and 2 * len(_text_line(candidates[0])) >= len(_text_line(tree.find("body"))):
+        if len(candidates) == 1 and 2 * len(_element_text_on_one_line(candidates[0])) >= len(
+            _element_text_on_one_line(tree.find("body"))
+        ):
             return candidates[0]
     body = tree.find("body")
     return tree if body is None else body
 
 
-def _text_line(element: Any) -> str:
+def _element_text_on_one_line(element: Any) -> str:
     return "" if element is None else " ".join("".join(element.itertext()).replace(_BREAK, " ").split())
 
 
@@ -139,15 +141,21 @@ def _iterate_tables_and_lists(root: Any) -> Iterator[tuple[str, list[list[str]]]
             continue
         covered.add(element)
         if element.tag == "table":
-            yield "table", [[_text_line(cell) for cell in row] for row in _cell_elements_by_row(element)]
-        elif _text_line(element) != " ".join(filter(None, (_text_line(link) for link in element.iter("a")))):
+            yield "table", [[_element_text_on_one_line(cell) for cell in row] for row in _cell_elements_by_row(element)]
+        elif _element_text_on_one_line(element) != " ".join(
+            filter(None, (_element_text_on_one_line(link) for link in element.iter("a")))
+        ):
             yield "list", [[next(_iterate_markdown_blocks(item), "").partition("\n")[0]] for item in element.iter("li")]
 
 
 def _kinds_of_lost_structures(structures: list[tuple[str, list[list[str]]]], text: str) -> Iterator[str]:
     """Yield the kind of each table and list that is not wholly in a text."""
     lines = {"table": _MarkedTextLines(text, r"\|"), "list": _MarkedTextLines(text, r"(?:[-*+]|\d+[.)])\s")}
-    return (kind for kind, entries in structures if not all(lines[kind].has_pieces_in_line(entry) for entry in entries))
+    return (
+        kind
+        for kind, entries in structures
+        if not all(lines[kind].has_line_with_pieces_in_order(entry) for entry in entries)
+    )
 
 
 class _MarkedTextLines:
@@ -157,7 +165,7 @@ class _MarkedTextLines:
         self._lines = [_fold_to_letters_and_digits(line) for line in text.splitlines() if re.match(mark, line.strip())]
         self._next = 0
 
-    def has_pieces_in_line(self, pieces: list[str]) -> bool:
+    def has_line_with_pieces_in_order(self, pieces: list[str]) -> bool:
         """Whether one line has these in this order; fast if asked in the order of the text."""
         wanted = [_fold_to_letters_and_digits(piece) for piece in pieces]
         for index in chain(range(self._next, len(self._lines)), range(self._next)):
@@ -195,7 +203,7 @@ def _iterate_markdown_blocks_and_gaps(element: Any) -> Iterator[str]:
         # An element unknown to HTML may have lines of its own, too.
         if any(inner.tag in _BLOCKS for inner in child.iter()):
             yield _tidy_paragraph_whitespace(running)
-            yield from _format_markdown_block(child)
+            yield from _iterate_markdown_of_block_element(child)
             running = child.tail or ""
         else:
             running += "".join(child.itertext()) + (child.tail or "")
@@ -207,16 +215,16 @@ def _tidy_paragraph_whitespace(running_text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def _format_markdown_block(element: Any) -> Iterator[str]:
+def _iterate_markdown_of_block_element(element: Any) -> Iterator[str]:
     if element.tag == "pre":
         yield "".join(element.itertext()).replace(_BREAK, "\n").strip()
     elif element.tag in _HEADINGS:
-        title = _text_line(element)
+        title = _element_text_on_one_line(element)
         yield title and f"{_HEADINGS[element.tag]} {title}"
     elif element.tag not in {"table", "ul", "ol"} or _is_layout_only(element):
         yield from _iterate_markdown_blocks(element)
     elif element.tag == "table":
-        yield from (_text_line(caption) for caption in element.iterchildren("caption"))
+        yield from (_element_text_on_one_line(caption) for caption in element.iterchildren("caption"))
         yield _format_markdown_table(element)
     else:
         yield _format_markdown_list(element)
@@ -229,7 +237,7 @@ def _format_markdown_list(element: Any) -> str:
         number += child.tag == "li"
         mark = "- " if element.tag == "ul" else f"{number}. "
         lines = "\n".join(
-            _iterate_markdown_blocks(child) if child.tag == "li" else _format_markdown_block(child)
+            _iterate_markdown_blocks(child) if child.tag == "li" else _iterate_markdown_of_block_element(child)
         ).split("\n")
         if any(lines):
             begin = mark if child.tag == "li" else " " * len(mark)
@@ -254,7 +262,10 @@ def _format_markdown_table(table: Any) -> str:
                 continue
             cell = waiting.pop()
             for offset in range(_cell_span(cell, "colspan") if room > 0 else 1):
-                spanning[len(row)] = _cell_span(cell, "rowspan"), "" if offset else _text_line(cell).replace("|", r"\|")
+                spanning[len(row)] = (
+                    _cell_span(cell, "rowspan"),
+                    "" if offset else _element_text_on_one_line(cell).replace("|", r"\|"),
+                )
                 row.append(spanning[len(row)][1])
                 room -= 3 * bool(offset)
         above = {
@@ -298,11 +309,12 @@ def _is_layout_only(element: Any) -> bool:
         narrow
         or element.get("role") in {"presentation", "none"}
         or next(element.iterdescendants("table"), None) is not None
-        or sum(len(_text_line(piece).split()) for piece in held) != len(_text_line(element).split())
+        or sum(len(_element_text_on_one_line(piece).split()) for piece in held)
+        != len(_element_text_on_one_line(element).split())
         or any(_has_headings_and_other_text(piece) for piece in pieces)
     )
 
 
 def _has_headings_and_other_text(element: Any) -> bool:
-    words = sum(len(_text_line(heading).split()) for heading in element.iterdescendants(*_HEADINGS))
-    return 0 < words < len(_text_line(element).split())
+    words = sum(len(_element_text_on_one_line(heading).split()) for heading in element.iterdescendants(*_HEADINGS))
+    return 0 < words < len(_element_text_on_one_line(element).split())

@@ -42,17 +42,17 @@ _WHOLE = 0.95
 def extract_pdf_page_text(page: Any) -> str:
     """Extract the text of a page of pypdf; by the places of its words where each is drawn as a line of its own."""
     text: str = page.extract_text()
-    scattered = median_words_of_lines(text.split("\n"))
+    scattered = median_words_per_line(text.split("\n"))
     if scattered >= _SCATTERED:
         return text
     placed: str = page.extract_text(extraction_mode="layout", layout_mode_scale_weight=_WIDE)
     whole = len("".join(placed.split())) >= _WHOLE * len("".join(text.split()))
     return (
-        _remove_layout_blank_lines(placed) if whole and median_words_of_lines(placed.split("\n")) > scattered else text
+        _remove_layout_blank_lines(placed) if whole and median_words_per_line(placed.split("\n")) > scattered else text
     )
 
 
-def median_words_of_lines(lines: Iterable[str]) -> float:
+def median_words_per_line(lines: Iterable[str]) -> float:
     """Return the median of the words in a line, blank ones left out; 0 without any line."""
     counted = [count_words(line, HALF) for line in lines if line.strip()]
     return median(counted) if counted else 0
@@ -66,7 +66,7 @@ def _remove_layout_blank_lines(layout_text: str) -> str:
     return re.sub(r"\n(\n*)(?=[^\n])", lambda gap: "\n" * (1 + max(0, len(gap[1]) - usual)), lines)
 
 
-def _squeeze_blanks(line: str) -> str:
+def _squeeze_blanks_and_tab_page_number(line: str) -> str:
     """Return a line without the blanks that place its words; a page number in a table of contents stays apart."""
     return re.sub(r" {2,}", " ", re.sub(r" {3,}(?=\d{1,4}$)", "\t", line.strip()))
 
@@ -77,7 +77,7 @@ def join_pdf_pages_to_paragraphs(pages: list[str]) -> str:
     A line continues the one before if that one is full, or if it begins in lower case.
     """
     lines = _drop_page_numbers_and_running_titles(
-        [[_squeeze_blanks(line) for line in page.strip().split("\n")] for page in pages]
+        [[_squeeze_blanks_and_tab_page_number(line) for line in page.strip().split("\n")] for page in pages]
     )
     lengths = sorted(_column_width(line) for line in lines if line)
     # Most lines of running text are nearly as long as the longest ones.
@@ -125,21 +125,21 @@ def _has_blanks_around_latin(text: str) -> bool:
 
 
 def _line_and_separator_to_next(
-    before: str, next_line: str, known_words: set[str], *, blanks_around_latin: bool
+    previous_text: str, next_line: str, known_words: set[str], *, blanks_around_latin: bool
 ) -> tuple[str, str]:
     """Return a line that another one goes on, and what is between them: a word that was hyphenated becomes one again.
 
     It does so if the document has it in one elsewhere.
     """
-    if close := (re.match(_CLOSE, before[-1]) is not None) + (re.match(_CLOSE, next_line[0]) is not None):
-        apart = close == 1 and blanks_around_latin and before[-1].isalnum() and next_line[0].isalnum()
-        return before, " " if apart else ""
-    broken = re.search(r"(\w+)[-\u00ad]$", before)
+    if close := (re.match(_CLOSE, previous_text[-1]) is not None) + (re.match(_CLOSE, next_line[0]) is not None):
+        apart = close == 1 and blanks_around_latin and previous_text[-1].isalnum() and next_line[0].isalnum()
+        return previous_text, " " if apart else ""
+    broken = re.search(r"(\w+)[-\u00ad]$", previous_text)
     if not broken or not next_line[0].islower():
-        return before, " "
+        return previous_text, " "
     beginning = re.match(r"\w+", next_line)
     whole = (broken.group(1) + beginning.group()).lower() if beginning else ""
-    return (before[:-1] if before.endswith("\u00ad") or whole in known_words else before), ""
+    return (previous_text[:-1] if previous_text.endswith("\u00ad") or whole in known_words else previous_text), ""
 
 
 _TITLES = 2
@@ -149,9 +149,7 @@ _TITLES = 2
 def _drop_page_numbers_and_running_titles(pages: list[list[str]]) -> list[str]:
     """Drop page numbers, and first and last lines that most pages share."""
     pages = [_trim_blank_lines(page) for page in pages]
-    edges = Counter(
-        _running_title_without_number(line) for page in pages for line in {*page[:_TITLES], *page[-_TITLES:]}
-    )
+    edges = Counter(_mask_title_digits_or_empty(line) for page in pages for line in {*page[:_TITLES], *page[-_TITLES:]})
     often = max(3, len(pages) / 2)
     lines: list[str] = []
     for page in pages:
@@ -160,8 +158,8 @@ def _drop_page_numbers_and_running_titles(pages: list[list[str]]) -> list[str]:
             if page_lines and (
                 _PAGE_NUMBER.fullmatch(page_lines[i])
                 or (
-                    _running_title_without_number(page_lines[i])
-                    and edges[_running_title_without_number(page_lines[i])] >= often
+                    _mask_title_digits_or_empty(page_lines[i])
+                    and edges[_mask_title_digits_or_empty(page_lines[i])] >= often
                 )
             ):
                 page_lines.pop(i)
@@ -175,7 +173,7 @@ def _trim_blank_lines(lines: list[str]) -> list[str]:
     return "\n".join(lines).strip("\n").split("\n")
 
 
-def _running_title_without_number(line: str) -> str:
+def _mask_title_digits_or_empty(line: str) -> str:
     """Return a running title without the number of its page; empty for a line without a letter, such as a bullet."""
     return re.sub(r"\d+", "0", line) if re.search(r"[^\W\d_]", line) else ""
 
@@ -184,7 +182,7 @@ _HANGING = re.compile(r"[|:/\u2013\u2014-]\s*\S{0,2}$|(?<!\w)[^\W\d_A-Z]{1,3}$")
 """The end of a first line that the next one goes on: a sign between two names, or a short word."""
 
 
-def pdf_title(metadata_title: str, pages: list[str]) -> str:
+def pdf_title_or_empty(metadata_title: str, pages: list[str]) -> str:
     """Return the title in the metadata unless it is a file's name; else the first line, if it looks like a title."""
     metadata_title = " ".join(metadata_title.split())
     if (
@@ -193,7 +191,9 @@ def pdf_title(metadata_title: str, pages: list[str]) -> str:
         and not _is_file_name(metadata_title)
     ):
         return metadata_title
-    lines = [_squeeze_blanks(line) for page in pages for line in page.split("\n") if line.strip()][:3]
+    lines = [_squeeze_blanks_and_tab_page_number(line) for page in pages for line in page.split("\n") if line.strip()][
+        :3
+    ]
     first, second, third = (*lines, "", "", "")[:3]
     if second and (_HANGING.search(first) or second[0].islower()) and not begins_like_numbered_heading(second):
         first, second = (

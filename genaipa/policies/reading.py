@@ -45,7 +45,7 @@ class PlainReading:
         self._pieces: list[Span] = []
         texts: list[str] = []
         length = 0
-        for start, end, text in _read_pieces(source, references):
+        for start, end, text in _read_plain_pieces(source, references):
             if not text:
                 continue
             last = self._pieces[-1] if self._pieces else None
@@ -60,14 +60,14 @@ class PlainReading:
         self.text = "".join(texts)
         self._starts = [start for start, _ in self._pieces]
 
-    def _is_verbatim_piece(self, piece: int, end: int) -> bool:
+    def _is_verbatim_piece(self, piece_index: int, plain_end: int) -> bool:
         """Tell whether a piece that ends at a place of the text is the source's own, character by character."""
-        start, finish = self._pieces[piece]
-        return finish - start == end - self._at[piece]
+        start, finish = self._pieces[piece_index]
+        return finish - start == plain_end - self._at[piece_index]
 
-    def source_span(self, start: int, end: int) -> Span:
-        """Return the stretch of the source in which characters `start` to `end` of the text, one at least, are."""
-        return self._source_span_of_character(start)[0], self._source_span_of_character(end - 1)[1]
+    def source_span(self, plain_start: int, plain_end: int) -> Span:
+        """Return the stretch of the source that holds these characters of the text, one at least."""
+        return self._source_span_of_character(plain_start)[0], self._source_span_of_character(plain_end - 1)[1]
 
     def source_spans_in_order(self, plain_spans: Iterable[Span]) -> list[Span]:
         """Return the stretches of the source for stretches of the text, which are in order."""
@@ -82,14 +82,14 @@ class PlainReading:
             source_spans.append((start + shift, end + shift) if whole else self.source_span(start, end))
         return source_spans
 
-    def _source_span_of_character(self, character: int) -> Span:
+    def _source_span_of_character(self, plain_index: int) -> Span:
         """Return the place in the source of one character of the text."""
-        piece = bisect_right(self._at, character) - 1
+        piece = bisect_right(self._at, plain_index) - 1
         start, end = self._pieces[piece]
         following = self._at[piece + 1] if piece + 1 < len(self._at) else len(self.text)
         if not self._is_verbatim_piece(piece, following):
             return start, end
-        position = start + character - self._at[piece]
+        position = start + plain_index - self._at[piece]
         return position, position + 1
 
     def plain_text_of_source_span(self, source_start: int, source_end: int) -> str:
@@ -106,15 +106,15 @@ class PlainReading:
 
 
 @lru_cache(maxsize=16)
-def read_markdown(source: str) -> PlainReading:
+def read_markdown(markdown_text: str) -> PlainReading:
     """Read a document, kept as long as few others are read."""
-    return PlainReading(source)
+    return PlainReading(markdown_text)
 
 
-def read_markdown_line(line: str, references: dict[str, Any] | None = None) -> str:
-    """Return a line as it reads, without blanks around it; `references` are the definitions of its links."""
+def markdown_line_text(line: str, link_definitions: dict[str, Any] | None = None) -> str:
+    """Return a line as it reads, without blanks around it; `link_definitions` are the definitions of its links."""
     line = line.strip()
-    return PlainReading(line, references).text.strip() if _MARKUP.search(line) else line
+    return PlainReading(line, link_definitions).text.strip() if _MARKUP.search(line) else line
 
 
 # --- Marks that CommonMark has not, and HTML -----------------------------------------------------------------------
@@ -164,15 +164,15 @@ _LEAD = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+\u2022]|\d{1,9}[.)])[ \t]+)*")
 _DEFINITION = re.compile(r" {0,3}\[[^\[\]\n]+\]:[ \t]*\n?[ \t]*<?[^\s<]*[/#@.]")
 
 
-def _read_pieces(source: str, references: dict[str, Any] | None) -> Iterator[Piece]:
+def _read_plain_pieces(source: str, link_definitions: dict[str, Any] | None) -> Iterator[Piece]:
     if not _MARKUP.search(source):
         yield 0, len(source), source
         return
     # A lone carriage return would be a line of its own, and NUL is no character of Markdown's.
     # Marks get a filling as long as they are.
     text = _MARKS.sub(lambda mark: (_BLANK if mark["breaking"] else _NOTHING) * len(mark[0]), source)
-    blocks = [*_split_blocks(text)]
-    env: dict[str, Any] = {"references": dict(references or {})}
+    blocks = [*_split_into_block_spans(text)]
+    env: dict[str, Any] = {"references": dict(link_definitions or {})}
     definitions = {
         block: _consume_link_definitions(text[slice(*block)], env)
         for block in blocks
@@ -186,7 +186,7 @@ def _read_pieces(source: str, references: dict[str, Any] | None) -> Iterator[Pie
         yield from _drop_placeholder_characters(_inline_pieces(text[body:end], body, env))
 
 
-def _split_blocks(text: str) -> Iterator[Span]:
+def _split_into_block_spans(text: str) -> Iterator[Span]:
     """Yield the stretches of a text in which marks belong together: paragraphs, items, headings, rows; all of it."""
     start = position = 0
     blank = False
@@ -255,51 +255,51 @@ class _TokenAligner:
         remaining = iter(tokens)
         for token in remaining:
             if token.type in {"text", "html_inline"}:
-                yield self._move_behind_next_occurrence(token.content, token.content)
+                yield self._take_piece_at_next_occurrence(token.content, token.content)
             elif token.type == "text_special":
-                yield self._move_behind_next_occurrence(token.markup, token.content)
+                yield self._take_piece_at_next_occurrence(token.markup, token.content)
             elif token.type in {"softbreak", "hardbreak"}:
-                yield self._move_behind_next_occurrence("\n", "\n")
+                yield self._take_piece_at_next_occurrence("\n", "\n")
             elif token.type == "code_inline":
-                yield self._code_piece(token)
+                yield self._take_code_piece(token)
             elif token.type == "image":
-                self._move_behind_next_occurrence("![", "")
+                self._take_piece_at_next_occurrence("![", "")
                 yield from self.align_tokens(token.children or ())
                 self._skip_link_end()
             elif token.markup == "autolink":
                 start, end = (
-                    self._move_behind_next_occurrence("<", "")[1],
-                    self._move_behind_next_occurrence(">", "")[0],
+                    self._take_piece_at_next_occurrence("<", "")[1],
+                    self._take_piece_at_next_occurrence(">", "")[0],
                 )
                 yield start, end, self._text[start:end]
                 next(remaining)  # its text, in which the parser may spell the address in another way
                 next(remaining)  # and its end
             elif token.type == "link_open":
-                self._move_behind_next_occurrence("[", "")
+                self._take_piece_at_next_occurrence("[", "")
             elif token.type == "link_close":
                 self._skip_link_end()
 
-    def _code_piece(self, token: Token) -> Piece:
-        self._move_behind_next_occurrence(token.markup, "")
+    def _take_code_piece(self, token: Token) -> Piece:
+        self._take_piece_at_next_occurrence(token.markup, "")
         words = token.content.lstrip(" ")
         start = self._text.index(words[:1], self._place)
         self._place = start + len(words)
-        self._move_behind_next_occurrence(token.markup, "")
+        self._take_piece_at_next_occurrence(token.markup, "")
         return start, start + len(words), words
 
-    def _move_behind_next_occurrence(self, sought: str, plain_text: str) -> Piece:
+    def _take_piece_at_next_occurrence(self, sought: str, plain_text: str) -> Piece:
         start = self._text.index(sought, self._place)
         self._place = start + len(sought)
         return start, self._place, plain_text
 
     def _skip_link_end(self) -> None:
         """Go on behind a link: its bracket, and its address and title or its label."""
-        self._move_behind_next_occurrence("]", "")
+        self._take_piece_at_next_occurrence("]", "")
         following = self._text[self._place : self._place + 1]
         if following == "(" and (end := self._find_link_address_end_or_zero()):
             self._place = end
         elif following == "[":
-            self._move_behind_next_occurrence("]", "")
+            self._take_piece_at_next_occurrence("]", "")
 
     def _find_link_address_end_or_zero(self) -> int:
         """Return the end of the address and title in brackets; 0 if what is in them is neither."""

@@ -27,14 +27,14 @@ WORD = re.compile(r"[^\W_]{2,}")
 """A word, of two letters or digits at least."""
 
 
-def split_at_section_starts(text: str, starts: Iterable[int]) -> tuple[Span, ...]:
+def split_into_search_spans(text: str, section_starts: Iterable[int]) -> tuple[Span, ...]:
     """Split a text into pieces at the starts of sections, long sections into several; blank pieces are left out."""
-    borders = sorted({0, *starts, len(text)})
-    spans = (piece for border in pairwise(borders) for piece in _split_span(text, *border))
+    borders = sorted({0, *section_starts, len(text)})
+    spans = (piece for border in pairwise(borders) for piece in _split_long_span(text, *border))
     return tuple(span for span in spans if text[slice(*span)].strip())
 
 
-def _split_span(text: str, start: int, end: int) -> Iterable[Span]:
+def _split_long_span(text: str, start: int, end: int) -> Iterable[Span]:
     """Split a long stretch of the text behind paragraphs, else behind sentences."""
     while end - start > LONGEST:
         earliest, latest = start + LONGEST // 2, start + LONGEST
@@ -64,15 +64,15 @@ def token_pattern(text: str) -> re.Pattern[str]:
     return _CHARACTER if is_in_script_without_blanks(text) else _TOKEN
 
 
-def count_words(text: str, words_per_character: float = 1) -> int:
+def count_words(text: str, words_per_unspaced_character: float = 1) -> int:
     """Count the words with a letter or a digit; in a script without blanks each character is a word.
 
-    A limit that is set in words of English counts it as half a word (`words_per_character`).
+    A limit that is set in words of English counts it as half a word (`words_per_unspaced_character`).
     """
     if text.isascii():
         return len(_WORD_BETWEEN_BLANKS.findall(text))
     between = len(_WORD_BETWEEN_BLANKS.findall(_UNSPACED.sub(" ", text)))
-    return between + math.ceil(words_per_character * len(_UNSPACED_LETTER.findall(text)))
+    return between + math.ceil(words_per_unspaced_character * len(_UNSPACED_LETTER.findall(text)))
 
 
 # Ligatures, letters in the form that they have in a word, and radicals, which fonts have in place of letters. The rest
@@ -87,7 +87,7 @@ def replace_ligatures(text: str) -> str:
 
 def stem_content_words(text: str, language: Language = ENGLISH) -> list[str]:
     """Return the content words of a text in lower case, without stop words and endings."""
-    rules = _search_rules(language)
+    rules = _search_rules_or_english(language)
     stop_words = _stop_words(rules.stop_words)
     # PDF files are full of ligatures and full-width letters.
     plain = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
@@ -99,13 +99,13 @@ def stem_content_words(text: str, language: Language = ENGLISH) -> list[str]:
     ]
 
 
-def _split_into_character_pairs(run: str) -> Iterable[str]:
+def _split_into_character_pairs(word_run: str) -> Iterable[str]:
     """Split a run without blanks into pairs of neighbouring characters; words of other scripts stay whole."""
-    for piece in re.findall(rf"[{UNSPACED}]+|[^{UNSPACED}]+", run):
+    for piece in re.findall(rf"[{UNSPACED}]+|[^{UNSPACED}]+", word_run):
         yield from map("".join, pairwise(piece)) if _UNSPACED.match(piece) and len(piece) > 1 else (piece,)
 
 
-def _search_rules(language: Language) -> SearchRules:
+def _search_rules_or_english(language: Language) -> SearchRules:
     return language.search or cast("SearchRules", ENGLISH.search)
 
 
@@ -130,7 +130,7 @@ _SHORTEST = 5
 def stem_question_words(question: str, language: Language, vocabulary: Container[str]) -> list[str]:
     """Return the content words of a question, each once; a compound outside the `vocabulary` is split."""
     words = stem_content_words(question, language)
-    if _search_rules(language).compounds:
+    if _search_rules_or_english(language).compounds:
         words = [part for word in words for part in _split_compound(word, vocabulary)]
     return list(dict.fromkeys(words))
 
@@ -145,12 +145,12 @@ def _split_compound(word: str, vocabulary: Container[str]) -> list[str]:
     return [part for part in (first, last) if part] or [word]
 
 
-def language_to_search(text: str) -> Language:
+def language_for_search_or_english(text: str) -> Language:
     """Return the language whose rules search a text: its own, or English."""
     return LANGUAGES.get(detect_language_code(text), ENGLISH)
 
 
-def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
+def rank_text_indices(texts: tuple[str, ...], question: str) -> list[int]:
     """Rank texts by BM25 against a question: their indices, the nearest first."""
     language, vocabulary, index = _build_language_vocabulary_and_index(texts)
     words = stem_question_words(question, language, vocabulary)
@@ -160,7 +160,7 @@ def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
 
 @lru_cache(maxsize=4)
 def _build_language_vocabulary_and_index(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
-    language = language_to_search("\n".join(texts))
+    language = language_for_search_or_english("\n".join(texts))
     words = [stem_content_words(text, language) for text in texts]
     return language, frozenset(chain.from_iterable(words)), build_bm25_index(words)
 

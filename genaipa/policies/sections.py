@@ -26,18 +26,18 @@ from genaipa.policies.numbering import (
     SECTION_WORD,
     LeadingNumber,
     can_follow_in_outline,
-    from_roman,
+    iterate_leading_number_readings,
     join_letter_to_parent_number_or_empty,
     make_canonical_section_number,
     normalize_digits_of_section_number,
     normalize_leading_number,
-    read_leading_number,
+    roman_value_or_zero,
     split_heading_number_and_title,
-    split_number_steps,
+    split_number_word_and_steps,
     strip_act_name_before_title,
-    strip_brackets,
+    strip_enclosing_brackets,
 )
-from genaipa.policies.reading import make_commonmark_parser, read_markdown_line
+from genaipa.policies.reading import make_commonmark_parser, markdown_line_text
 from genaipa.policies.search import count_words
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def list_heading_levels_lines_and_titles(text: str) -> list[tuple[int, int, str]
     # A lone carriage return would be a line of its own.
     tokens = _block_parser().parse(text.replace("\r", " "), links)
     return [
-        (int(token.tag[1]), token.map[0], _ANCHOR.sub("", read_markdown_line(content.content, links.get("references"))))
+        (int(token.tag[1]), token.map[0], _ANCHOR.sub("", markdown_line_text(content.content, links.get("references"))))
         for token, content in pairwise(tokens)
         if token.type == "heading_open" and token.map and not token.level
         if re.fullmatch(r"(?![-*+] ).+", content.content)
@@ -114,7 +114,7 @@ def find_sections(text: str) -> tuple[Section, ...]:
             text
         )
     elif not any(heading.number for heading in headings):
-        headings = _add_bold_headings(*_read_plain_lines_and_starts(text, starts, bold_only=True), headings)
+        headings = _add_bold_headings(*_read_plain_lines_and_starts(text, starts, mask_non_bold=True), headings)
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return tuple(replace(heading, end=end) for heading, end in zip(headings, ends, strict=True))
 
@@ -156,16 +156,16 @@ _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
 
 
 def _read_plain_lines_and_starts(
-    text: str, line_starts: list[int], *, bold_only: bool = False
+    text: str, line_starts: list[int], *, mask_non_bold: bool = False
 ) -> tuple[list[str], list[int]]:
     """Return the lines of a text as they read, and their places: one that is bold as a whole between blank lines.
 
-    With `bold_only` every other line that has text is an ellipsis.
+    With `mask_non_bold` every other line that has text is an ellipsis.
     """
     lines, places = [], []
     for line, start in zip(text.split("\n"), line_starts, strict=False):
         whole = _BOLD.fullmatch(line)
-        read = read_markdown_line(line) if whole or not bold_only else "\u2026" * len(line.strip())
+        read = markdown_line_text(line) if whole or not mask_non_bold else "\u2026" * len(line.strip())
         lines += ["", read, ""] if whole else [read]
         places += [start] * (3 if whole else 1)
     return lines, places
@@ -262,7 +262,7 @@ def _list_headings_in_numbered_line(lines: list[str], i: int) -> list[_Candidate
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
     candidates = []
-    for beginning in read_leading_number(text):
+    for beginning in iterate_leading_number_readings(text):
         title = (
             _title_after_worded_number(lines, i, beginning)
             if beginning.word
@@ -278,21 +278,21 @@ def _title_after_worded_number(lines: list[str], i: int, leading_number: Leading
     if leading_number.word[0].islower():
         return None
     run_in = bool(leading_number.mark) or leading_number.word[0] == "§"
-    heading = strip_brackets(strip_act_name_before_title(leading_number.rest))
+    heading = strip_enclosing_brackets(strip_act_name_before_title(leading_number.rest))
     title = _read_title_after_number(
         heading,
         after_finished_line=_follows_finished_line(lines, i),
         lower_case_allowed=bool(leading_number.mark),
         text_may_follow_at_once=run_in,
     )
-    return title if leading_number.rest else _read_title_below(lines, i)
+    return title if leading_number.rest else _title_on_next_line_or_empty(lines, i)
 
 
 def _title_after_plain_number(lines: list[str], i: int, leading_number: LeadingNumber) -> str | None:
     """Return the title behind a number without a word; None if the line is no heading."""
     code = bool(re.match(r"\d{3,}\.\d", leading_number.number)) and leading_number.mark.startswith(".")
     title = _read_title_after_number(
-        strip_brackets(leading_number.rest),
+        strip_enclosing_brackets(leading_number.rest),
         after_finished_line=_follows_finished_line(lines, i),
         text_may_follow_at_once=code,
     )
@@ -311,7 +311,7 @@ def _title_after_plain_number(lines: list[str], i: int, leading_number: LeadingN
 def _is_followed_by_text_or_heading(lines: list[str], i: int) -> bool:
     """Tell whether a sentence, a longer line or a heading is below a line that may be an item, and not another item."""
     next_line = next((j for j in range(i + 1, len(lines)) if lines[j]), i)
-    numbered = [*read_leading_number(lines[next_line])]
+    numbered = [*iterate_leading_number_readings(lines[next_line])]
     if numbered and numbered[0].kind in _DOUBTFUL:
         return _stands_alone_as_title(lines, next_line, numbered[0].rest)
     return bool(numbered) or len(lines[next_line]) > len(lines[i]) or lines[next_line].endswith((*ENDS, *STOPS))
@@ -324,7 +324,10 @@ def _follows_finished_line(lines: list[str], i: int) -> bool:
 def _read_title_after_number(
     text: str, *, after_finished_line: bool, lower_case_allowed: bool = False, text_may_follow_at_once: bool = False
 ) -> str | None:
-    """Read a title behind a number; "" if the section's text follows at once (`run_in`), None if it is no title."""
+    """Read a title behind a number.
+
+    "" if the section's text follows at once (`text_may_follow_at_once`), None if it is no title.
+    """
     text = text.strip()
     if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", text):  # a table of contents
         return None
@@ -338,7 +341,7 @@ def _read_title_after_number(
     return "" if text_may_follow_at_once and after_finished_line and text[:1].isupper() else None
 
 
-def _read_title_below(lines: list[str], i: int) -> str:
+def _title_on_next_line_or_empty(lines: list[str], i: int) -> str:
     text = lines[i + 1] if i + 1 < len(lines) else ""
     title = (
         ""
@@ -348,16 +351,16 @@ def _read_title_below(lines: list[str], i: int) -> str:
     return title if title == text else ""
 
 
-def _drop_table_of_contents(candidates: list[_Candidate], line_ranks: dict[int, int]) -> list[_Candidate]:
+def _drop_table_of_contents(candidates: list[_Candidate], nonblank_line_ranks: dict[int, int]) -> list[_Candidate]:
     """Leave out a table of contents: lines in a row that come again as headings."""
     last_lines = {_comparable_heading_key(candidate): candidate.line for candidate in candidates}
-    candidate_places = {line_ranks[candidate.line] for candidate in candidates}
+    candidate_places = {nonblank_line_ranks[candidate.line] for candidate in candidates}
     return [
         candidate
         for candidate in candidates
         if not candidate.title
         or last_lines[_comparable_heading_key(candidate)] == candidate.line
-        or line_ranks[candidate.line] + 1 not in candidate_places
+        or nonblank_line_ranks[candidate.line] + 1 not in candidate_places
     ]
 
 
@@ -366,7 +369,7 @@ def _comparable_heading_key(candidate: _Candidate) -> tuple[str, str, str]:
     return candidate.kind, candidate.number, " ".join(title.split())
 
 
-def _drop_list_items(candidates: list[_Candidate], line_ranks: dict[int, int]) -> list[_Candidate]:
+def _drop_list_items(candidates: list[_Candidate], nonblank_line_ranks: dict[int, int]) -> list[_Candidate]:
     """Leave out items of lists and remains of tables of contents: lines in a row.
 
     Two headings of one kind have text between them, unless a section is empty.
@@ -379,7 +382,7 @@ def _drop_list_items(candidates: list[_Candidate], line_ranks: dict[int, int]) -
             and candidate.kind in COUNTED
             and (candidate.kind, len(candidate.value)) == (last.kind, len(last.value))
             and candidate.value > last.value
-            and line_ranks[candidate.line] == line_ranks[last.line] + 1
+            and nonblank_line_ranks[candidate.line] == nonblank_line_ranks[last.line] + 1
         ):
             runs[-1].append(candidate)
         else:
@@ -411,9 +414,9 @@ def _order_heading_kinds(candidates: list[_Candidate]) -> list[str]:
     return kinds
 
 
-def _can_begin_outline(value: tuple[int, ...]) -> bool:
+def _can_begin_outline(heading_number: tuple[int, ...]) -> bool:
     """Whether an outline can begin with this number."""
-    return value[0] <= GAP or value[0] >= _CODE
+    return heading_number[0] <= GAP or heading_number[0] >= _CODE
 
 
 def _longest_rising_chain(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -436,18 +439,18 @@ def _can_heading_follow(earlier: _Candidate, later: _Candidate) -> bool:
     return later.value > earlier.value if leaps else can_follow_in_outline(earlier.value, later.value)
 
 
-def _list_heading_in_unnumbered_line(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
+def _list_heading_in_unnumbered_line(lines: list[str], i: int, numbered_lines: set[int]) -> list[_Candidate]:
     """Read an unnumbered title: a short line between blank lines, with text below."""
     if not _stands_alone_as_title(lines, i, lines[i]):
         return []
     next_line = next(j for j in range(i + 1, len(lines)) if lines[j])
-    body = next_line in numbered or len(lines[next_line]) > len(lines[i])
+    body = next_line in numbered_lines or len(lines[next_line]) > len(lines[i])
     return [_Candidate("", (), "", lines[i], i)] if body else []
 
 
 def _stands_alone_as_title(lines: list[str], i: int, title: str) -> bool:
     """Whether a title is short and has nothing of a sentence, and its line is between blank ones, with text below."""
-    title = strip_brackets(title)
+    title = strip_enclosing_brackets(title)
     if not title or (i and lines[i - 1]) or lines[i + 1 : i + 2] != [""] or not any(lines[i + 2 :]):
         return False
     ended = unicodedata.category(title[-1])[0] in "LNM" or title[-1] in '?)”"」』）؟'  # noqa: RUF001 - wide ones are meant
@@ -486,7 +489,7 @@ def _find_inline_outline(text: str) -> list[Section]:
     ]
     begin = max((i for i, mark in enumerate(marks) if mark[2] == "I"), default=0)
     chain = marks[begin:]
-    if len(chain) < 3 or [from_roman(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
+    if len(chain) < 3 or [roman_value_or_zero(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
         return []
     contents = [
         text[mark[1] : next_mark[0]].strip(" /|·•-\u2013—\t\n") for mark, next_mark in pairwise(marks[: begin + 1])
@@ -536,7 +539,9 @@ def find_innermost_cited_section(sections: tuple[Section, ...], citation: str) -
     bare = _BARE.match(wanted)
     cited = [(make_canonical_section_number(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
     cited = cited or ([(normalize_digits_of_section_number(bare[1]), bare[2])] if bare else [])
-    sections_cited = [hits for number, subdivision in cited if (hits := _find_by_number(sections, number, subdivision))]
+    sections_cited = [
+        hits for number, subdivision in cited if (hits := _find_by_number_or_parent(sections, number, subdivision))
+    ]
     if sections_cited:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
         begin = max((hits[0].start for hits in sections_cited if len(hits) == 1), default=0)
@@ -557,29 +562,29 @@ _WORDED = re.compile(rf"(?<!\w)({SECTION_WORD})\s*({NUMBER})({BELOW})")
 _BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)")
 
 
-def _find_by_number(sections: tuple[Section, ...], cited_number: str, subdivision: str = "") -> list[Section]:
+def _find_by_number_or_parent(sections: tuple[Section, ...], cited_number: str, subdivision: str = "") -> list[Section]:
     """Find sections by number; else the one above, if that has no subsections.
 
     What is `subdivision` a number, as in 12(3)(a), may be a section of its own.
     """
     numbers = _sections_and_steps_for_cited_word(sections, cited_number)
     inner = tuple(step.casefold() for step in re.findall(r"\w+", subdivision))
-    wanted = split_number_steps(cited_number)[1]
+    wanted = split_number_word_and_steps(cited_number)[1]
     for deep in range(len(inner), -1, -1):
         if hits := [section for section, steps in numbers if steps == wanted + inner[:deep]]:
             return hits
     parent = wanted[:-1]
     if "." not in cited_number or any(steps[:-1] == parent for _, steps in numbers):
         return []
-    return _find_by_number(sections, cited_number.rpartition(".")[0])
+    return _find_by_number_or_parent(sections, cited_number.rpartition(".")[0])
 
 
 def _sections_and_steps_for_cited_word(
     sections: tuple[Section, ...], cited_number: str
 ) -> list[tuple[Section, tuple[str, ...]]]:
     """Return the sections that the word of a citation may mean, with the steps of their numbers."""
-    word = split_number_steps(cited_number)[0]
-    numbers = [(section, *split_number_steps(section.number)) for section in sections if section.number]
+    word = split_number_word_and_steps(cited_number)[0]
+    numbers = [(section, *split_number_word_and_steps(section.number)) for section in sections if section.number]
     words = {word}
     if word in _SAME and not any(name == word for _, name, _ in numbers):
         words = _SAME

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, is_mark_end_of_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
-from genaipa.policies.corpus import group_of_document
+from genaipa.policies.corpus import document_group_or_empty
 from genaipa.policies.reading import read_markdown
 from genaipa.policies.search import is_in_script_without_blanks
 
@@ -27,7 +27,7 @@ CHARACTERS_PER_MINUTE = 5 * 265
 
 
 @dataclass(frozen=True)
-class Statistics:
+class TextStatistics:
     """Counts of a text without its Markdown markers.
 
     `unique_words` and `connective_words` are shares of the words (0 to 1), `reading_time` is in whole minutes, and
@@ -47,7 +47,7 @@ class Statistics:
     language: str = ENGLISH.code
 
 
-def measure_text(text: str, language: str = "") -> Statistics:
+def measure_text(text: str, stated_language: str = "") -> TextStatistics:
     """Compute the statistics of a text in a language, by default found from it; all zero if it has no word.
 
     A word is split at blanks, in lower case and without the punctuation around it; in a script without blanks each
@@ -65,13 +65,13 @@ def measure_text(text: str, language: str = "") -> Statistics:
         blocks = [_UNSPACED.sub(r" \1 ", block) for block in blocks]
     words = [word for block in blocks for word in _split_words(block)]
     if not words:
-        return Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
-    code = detect_language_code(text, language)
+        return TextStatistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
+    code = detect_language_code(text, stated_language)
     rules = LANGUAGES.get(code)
     formula = rules.readability if rules else None
     sentences = [sentence for block in blocks for sentence in _split_sentences(block, rules) if _split_words(sentence)]
     score = _readability_score(formula, words, len(sentences)) if formula else None
-    return Statistics(
+    return TextStatistics(
         characters=characters,
         words=len(words),
         sentences=len(sentences),
@@ -84,9 +84,9 @@ def measure_text(text: str, language: str = "") -> Statistics:
     )
 
 
-def _readability_score(formula: Readability, words: list[str], sentences: int) -> float:
+def _readability_score(formula: Readability, words: list[str], sentence_count: int) -> float:
     syllables = sum(count * formula.syllables(word) for word, count in Counter(words).items())
-    return formula.sentence * len(words) / sentences + formula.syllable * syllables / len(words) + formula.base
+    return formula.sentence * len(words) / sentence_count + formula.syllable * syllables / len(words) + formula.base
 
 
 _SENTENCE_END = re.compile(rf"(?<=[{ENDS}])[\"'”\u2019)\]]*\s+|(?<=[{STOPS}])[\u201d\u300d\u300f\uff09]*\s*")
@@ -167,15 +167,17 @@ def measure_document(document: Document) -> tuple[float, ...]:
     )
 
 
-def measure_distributions(documents: Iterable[Document], group_column: str = "") -> list[DocumentGroup]:
-    """Measure documents in a stream, 56 bytes kept of each; the groups of the column `by`, by name, or all as one.
+def measure_distributions_by_group(documents: Iterable[Document], group_column: str = "") -> list[DocumentGroup]:
+    """Measure documents in a stream, 56 bytes kept of each.
+
+    The groups of the column `group_column`, by name, or all as one.
 
     A group of several languages has no reading level: these are not to be compared between languages.
     """
     columns_by_group: dict[str, list[array[float]]] = {}
     languages: dict[str, set[str]] = {}
     for document in documents:
-        name = group_of_document(document, group_column)
+        name = document_group_or_empty(document, group_column)
         columns = columns_by_group.setdefault(name, [array("d") for _ in MEASURES])
         languages.setdefault(name, set()).add(document.language)
         for column, value in zip(columns, measure_document(document), strict=True):
@@ -184,16 +186,18 @@ def measure_distributions(documents: Iterable[Document], group_column: str = "")
         DocumentGroup(
             name,
             len(columns_by_group[name][0]),
-            dict(_compute_quartiles(columns_by_group[name], several_languages=len(languages[name]) > 1)),
+            dict(_iterate_measure_quartiles(columns_by_group[name], several_languages=len(languages[name]) > 1)),
         )
         for name in sorted(columns_by_group)
     ]
 
 
-def _compute_quartiles(columns: list[array[float]], *, several_languages: bool) -> Iterator[tuple[str, Quartiles]]:
+def _iterate_measure_quartiles(
+    measure_columns: list[array[float]], *, several_languages: bool
+) -> Iterator[tuple[str, Quartiles]]:
     import numpy as np
 
-    for name, column in zip(MEASURES, columns, strict=True):
+    for name, column in zip(MEASURES, measure_columns, strict=True):
         values = np.frombuffer(column)[~np.isnan(np.frombuffer(column))]
         if values.size and not (several_languages and name in _OF_ONE):
             yield name, Quartiles(*map(float, np.quantile(values, (0, 0.25, 0.5, 0.75, 1))))

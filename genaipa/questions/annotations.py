@@ -59,7 +59,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     points: tuple[Point, ...] = ()
 
     @property
-    def silence_and_sections(self) -> str:
+    def silence_and_sections_in_words(self) -> str:
         """The words beside an answer: whether the document leaves something open, and the sections."""
         return ", ".join(filter(None, (SAID[self.silent], *self.sections)))
 
@@ -107,20 +107,20 @@ class AnnotationFile:
     of_this_text: bool
     question_set: QuestionSet | None
 
-    def usable_answers(self, questions: QuestionSet, company: str) -> Annotations:
+    def usable_annotations(self, questions: QuestionSet, company: str) -> Annotations:
         """Annotated answers to the questions of a set about this text, by the set's ids; perhaps none."""
         if self.question_set is None or not self.of_this_text:
             return msgspec.structs.replace(self.annotations, answers={})
         return map_annotations_to_questions(self.annotations, self.question_set, questions, company)
 
-    def unused_answers_notice(self, questions: QuestionSet, company: str) -> str:
+    def unused_answers_notice_or_empty(self, questions: QuestionSet, company: str) -> str:
         """Return a notice about annotated answers that are unused or from another set; else empty."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
             return f"{name}: {explain_unused_annotations(self.annotations, self.path, self.layer)}"
         if self.question_set is None:
             return f"{name}: its annotated answers are not used, because there is no question set '{written_for}'."
-        used, is_same_set = len(self.usable_answers(questions, company).answers), questions.name == written_for
+        used, is_same_set = len(self.usable_annotations(questions, company).answers), questions.name == written_for
         if used == every:
             carried = f"its {every} annotated answers, written for the question set {written_for}"
             return "" if is_same_set else f"{name}: {carried}, apply to these questions too."
@@ -169,11 +169,12 @@ def format_annotation_template(
     questions: QuestionSet,
     date: str,
     prefilled: Annotations | None = None,
-    comments: Mapping[str, str] | None = None,
+    comments_by_question: Mapping[str, str] | None = None,
 ) -> str:
     """Make a file of annotated answers to fill in, with an entry for each question.
 
-    Entries for questions of `prefilled` are filled in; `comments` has, for others, a comment on what was said before.
+    Entries for questions of `prefilled` are filled in; `comments_by_question` has, for others, a comment on what was
+    said before.
     """
     about = Annotations(
         document=document.name,
@@ -194,7 +195,7 @@ def format_annotation_template(
         if prefilled and (answer := prefilled.answers.get(question.id)):
             lines.append(textwrap.indent(format_yaml(answer), "    ").rstrip())
             continue
-        lines += [f"    # {line}" for line in (comments or {}).get(question.id, "").splitlines()]
+        lines += [f"    # {line}" for line in (comments_by_question or {}).get(question.id, "").splitlines()]
         lines += ["    silent: no", "    sections: []", '    answer: ""']
     return "\n".join(lines) + "\n"
 
@@ -221,7 +222,7 @@ def annotation_problems(path: Path, document_name: str, annotations: Annotations
             yield DataError(path, "the answer is empty.", f"answers.{question}")
         if answer.silent == "yes" and answer.sections:
             yield DataError(path, "is marked silent, so it can't cite sections ('partly' can).", f"answers.{question}")
-        for flaw in point_flaws(answer.points, silent=answer.silent == "yes"):
+        for flaw in point_flaws(answer.points, is_document_silent=answer.silent == "yes"):
             yield DataError(path, flaw, f"answers.{question}.points")
 
 
@@ -242,7 +243,7 @@ def map_annotated_digests_to_names(workspace: Workspace) -> dict[str, str]:
     return names_by_digest
 
 
-def find_annotations(
+def find_annotation_file(
     workspace: Workspace, document: Document, names_by_digest: Mapping[str, str] | None = None
 ) -> AnnotationFile | None:
     """Find the nearest annotated answers about this very text, else the nearest of its name; None without any.
@@ -258,7 +259,7 @@ def find_annotations(
     nearest = None
     for layer, path in workspace.files_in_all_layers("annotations").get(document.name, ()):
         annotations = _read_checked_annotations(path, document.name)
-        questions = find_question_set(workspace, annotations.questions, layer)
+        questions = load_question_set_or_none(workspace, annotations.questions, layer)
         file = AnnotationFile(
             path, layer, annotations, are_annotations_of_text(annotations, layer, document, workspace), questions
         )
@@ -286,10 +287,12 @@ def are_annotations_of_text(annotations: Annotations, layer: str, document: Docu
     return document.layer in layers[layers.index(layer) :]
 
 
-def find_question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSet | None:
+def load_question_set_or_none(workspace: Workspace, name: str, annotations_layer: str = "") -> QuestionSet | None:
     """Load a question set as annotations of a layer know it; None if it is unknown or invalid."""
     layers = [layer_name for layer_name, _ in workspace.layers]
-    views = [workspace.drop_nearer_layers(layers.index(layer)), workspace] if layer else [workspace]
+    views = (
+        [workspace.drop_nearer_layers(layers.index(annotations_layer)), workspace] if annotations_layer else [workspace]
+    )
     for view in views:
         try:
             return load_question_set(name, view)
@@ -301,33 +304,36 @@ def find_question_set(workspace: Workspace, name: str, layer: str = "") -> Quest
 
 
 def map_annotations_to_questions(
-    annotations: Annotations, written_for: QuestionSet | None, questions: QuestionSet, company: str
+    annotations: Annotations, annotated_set: QuestionSet | None, asked_set: QuestionSet, company: str
 ) -> Annotations:
-    """Map annotated answers to the questions of the set `questions`, by its ids.
+    """Map annotated answers to the questions of the set `asked_set`, by its ids.
 
     An answer holds for a question with the same original text, up to the company, case, spacing and quotation marks;
     never for one that merely has the same id. Annotations that fit as they are stay unchanged.
     """
-    if written_for is None:
+    if annotated_set is None:
         return msgspec.structs.replace(annotations, answers={})
-    chosen = annotated_question_by_question(annotations.answers, written_for, questions, company)
+    chosen = annotated_question_by_question(annotations.answers, annotated_set, asked_set, company)
     answers = {question: annotations.answers[source] for question, source in chosen.items()}
-    if questions.name == annotations.questions and answers == annotations.answers:
+    if asked_set.name == annotations.questions and answers == annotations.answers:
         return annotations
-    before = annotations.questions if questions.name != annotations.questions else annotations.written_for
-    return msgspec.structs.replace(annotations, questions=questions.name, answers=answers, written_for=before)
+    before = annotations.questions if asked_set.name != annotations.questions else annotations.written_for
+    return msgspec.structs.replace(annotations, questions=asked_set.name, answers=answers, written_for=before)
 
 
 def annotated_question_by_question(
-    question_ids: Collection[str], written_for: QuestionSet, questions: QuestionSet, company: str
+    annotated_ids: Collection[str], annotated_set: QuestionSet, asked_set: QuestionSet, company: str
 ) -> dict[str, str]:
-    """Map questions of the set `questions` to those known of another set that have the same text."""
+    """Map questions of the set `asked_set` to those known of another set that have the same text."""
     ids: dict[str, list[str]] = {}
-    for question in written_for.questions:
-        if question.id in question_ids:
-            ids.setdefault(_normalize_question(question, written_for, company), []).append(question.id)
+    for question in annotated_set.questions:
+        if question.id in annotated_ids:
+            ids.setdefault(_normalize_question_and_mask_company(question, annotated_set, company), []).append(
+                question.id
+            )
     matches = {
-        question.id: ids.get(_normalize_question(question, questions, company), []) for question in questions.questions
+        question.id: ids.get(_normalize_question_and_mask_company(question, asked_set, company), [])
+        for question in asked_set.questions
     }
     return {
         question: question if question in sources else sources[0] for question, sources in matches.items() if sources
@@ -338,7 +344,7 @@ _QUOTES = str.maketrans("\u2018\u2019\u201a\u201b\u00b4`\u201c\u201d\u201e\u00ab
 _COMPANY = "\0"
 
 
-def _normalize_question(question: Question, questions: QuestionSet, company: str) -> str:
+def _normalize_question_and_mask_company(question: Question, questions: QuestionSet, company: str) -> str:
     """Normalise a question's text: spelling, and names of the company."""
     text = _normalize_quotes_case_and_blanks(question.text).replace(
         _normalize_quotes_case_and_blanks(questions.placeholder), _COMPANY
@@ -376,7 +382,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     sha256: str = ""
     why: str = ""
 
-    def find_proving_sentence(self, document_text: str) -> str:
+    def find_proving_sentence_or_empty(self, document_text: str) -> str:
         """Return the sentence of the document that proves it, up to spacing and marks; empty without one."""
         if self.sentence:
             sought = _collapse_blanks(self.sentence)
@@ -441,11 +447,11 @@ def correction_flaws(correction: Correction) -> Iterator[str]:
         yield "needs both the position 'at', as [first, end] in characters, and the sha256."
 
 
-def find_unproved_corrections(path: Path, corrections: Corrections, document_text: str) -> Iterator[DataError]:
+def iterate_unproved_correction_errors(path: Path, corrections: Corrections, document_text: str) -> Iterator[DataError]:
     """Yield every correction whose proof is not in the text that it is about."""
     for question, correction in corrections.corrections.items():
         has_proof = correction.sentence.strip() or (correction.at and len(correction.at) == _ENDS and correction.sha256)
-        if has_proof and not correction.find_proving_sentence(document_text):
+        if has_proof and not correction.find_proving_sentence_or_empty(document_text):
             quotation = (
                 f"'{clip(correction.sentence)}'"
                 if correction.sentence
@@ -465,7 +471,7 @@ def find_corrections_with_layers(workspace: Workspace, document: Document) -> li
         if corrections.digest == document.digest:
             for error in (
                 *correction_problems(path, document.name, corrections),
-                *find_unproved_corrections(path, corrections, document.text),
+                *iterate_unproved_correction_errors(path, corrections, document.text),
             ):
                 raise error
             layers.append((layer, corrections))
@@ -481,7 +487,7 @@ def apply_corrections(annotations: Annotations, corrections: dict[str, Correctio
     return msgspec.structs.replace(annotations, answers=answers)
 
 
-def describe_correction(answer: AnnotatedAnswer, corrected: AnnotatedAnswer) -> str:
+def describe_correction_or_empty(answer: AnnotatedAnswer, corrected: AnnotatedAnswer) -> str:
     """Say what a correction puts in the place of an annotated answer; empty where it is the same."""
     if answer == corrected:
         return ""

@@ -36,7 +36,7 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     why: str = ""
 
     @property
-    def weight_and_sections(self) -> str:
+    def weight_and_sections_in_words(self) -> str:
         """The words beside a point: its weight, whether its contradiction hurts, and its sections."""
         return ", ".join((self.weight, *(["harm if wrong"] if self.if_wrong else []), *self.sections))
 
@@ -57,25 +57,28 @@ def points_digest(points: Sequence[Point]) -> str:
     return sha256_of(repr([(point.id, point.text) for point in points]))[:12]
 
 
-def make_ticks(points: Sequence[Point], stated: Sequence[str], contradicted: Sequence[str] = ()) -> Ticks:
+def make_ticks(points: Sequence[Point], stated_ids: Sequence[str], contradicted_ids: Sequence[str] = ()) -> Ticks:
     """Ticks of these points, in their order; a ValueError for an id that is none of theirs, or in both lists."""
     ids = [point.id for point in points]
-    if unknown_ids := [name for name in (*stated, *contradicted) if name not in ids]:
+    if unknown_ids := [name for name in (*stated_ids, *contradicted_ids) if name not in ids]:
         raise ValueError(f"there is no point '{unknown_ids[0]}'")
-    if in_both := set(stated) & set(contradicted):
+    if in_both := set(stated_ids) & set(contradicted_ids):
         raise ValueError(f"the point '{min(in_both)}' can't be both stated and contradicted")
     return Ticks(
         points_digest(points),
-        tuple(name for name in ids if name in stated),
-        tuple(name for name in ids if name in contradicted),
+        tuple(name for name in ids if name in stated_ids),
+        tuple(name for name in ids if name in contradicted_ids),
     )
 
 
-def point_flaws(points: Sequence[Point], *, silent: bool) -> Iterator[str]:
-    """Yield every problem of the points of one answer; `silent`: its document does not answer the question."""
+def point_flaws(points: Sequence[Point], *, is_document_silent: bool) -> Iterator[str]:
+    """Yield every problem of the points of one answer; `is_document_silent`.
+
+    Its document does not answer the question.
+    """
     if not points:
         return
-    if silent:
+    if is_document_silent:
         yield "is marked silent, so an answer has nothing to state; remove its points."
     if len(points) > MOST:
         yield f"has {len(points)} points; at most {MOST} are allowed."

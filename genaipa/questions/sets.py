@@ -106,7 +106,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the questions of a category, in their order."""
         return [question for question in self.questions if question.category == category]
 
-    def append_follow_up_questions(self, default_text: str) -> QuestionSet:
+    def with_follow_up_questions(self, default_text: str) -> QuestionSet:
         """Return the set with a follow-up behind each of its questions: the question's own, else this text."""
         follow_ups = (
             Question(follow_up_id(question.id), question.category, question.origin, question.follow_up or default_text)
@@ -126,9 +126,9 @@ def follow_up_id(question_id: str) -> str:
     return f"{question_id}.{FOLLOW_UP}"
 
 
-def id_without_follow_up_suffix(follow_up: str) -> str:
+def id_without_follow_up_suffix(follow_up_question_id: str) -> str:
     """Return the id of the question that a follow-up goes on from."""
-    return follow_up.removesuffix(f".{FOLLOW_UP}")
+    return follow_up_question_id.removesuffix(f".{FOLLOW_UP}")
 
 
 def list_question_sets(workspace: WorkspaceLike = None) -> list[str]:
@@ -165,7 +165,7 @@ def default_question_set_name(document: Document, workspace: Workspace) -> str:
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
     """
-    if published := question_set_name_of_published_answers(document, workspace):
+    if published := published_question_set_name_or_empty(document, workspace):
         return published
     files, layers = workspace.nearest_files("questions"), [name for name, _ in workspace.layers]
     translated, original = variant_name_for_language(document.kind, document.language), document.kind
@@ -181,7 +181,7 @@ class _WrittenFor(msgspec.Struct):
     questions: str = ""
 
 
-def question_set_name_of_published_answers(document: Document, workspace: Workspace) -> str:
+def published_question_set_name_or_empty(document: Document, workspace: Workspace) -> str:
     """Return the name of the set that a published document's published answers were written to; else nothing."""
     if document.layer != PULLED:
         return ""
@@ -191,9 +191,9 @@ def question_set_name_of_published_answers(document: Document, workspace: Worksp
     return name if workspace.nearest_files("questions").get(name, ("",))[0] == PULLED else ""
 
 
-def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
+def question_problems(path: Path, expected_name: str, questions: QuestionSet) -> Iterator[DataError]:
     """Yield every problem of a question file that shows in the file alone."""
-    if questions.name != name:
+    if questions.name != expected_name:
         yield DataError(path, f"is '{questions.name}', but the file has another name; the two must agree.", "name")
     if not questions.placeholder.strip():
         problem = "is blank; give the text that the company's name replaces, such as '[the company]'."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from genaipa.reports.crossed import number_labels
+from genaipa.reports.crossed import number_labels_and_list_distinct
 from genaipa.stats.panel import LEAST_ANALYSTS, AnalystPanel, estimate_analyst_panel
 from genaipa.stats.reason import Reason
 from genaipa.words import format_count
@@ -23,10 +23,10 @@ def select_human_scores(frame: pd.DataFrame) -> pd.DataFrame:
 def estimate_analyst_panel_of_column(scores: pd.DataFrame, column: str) -> AnalystPanel:
     """Estimate the panel behind the average of a column over one system's scores, a row each."""
     names = ("analyst", "question", "document", "experiment", "answer")
-    return estimate_analyst_panel(scores[column], *(number_labels(scores[name])[0] for name in names))
+    return estimate_analyst_panel(scores[column], *(number_labels_and_list_distinct(scores[name])[0] for name in names))
 
 
-def explain_missing_analyst_interval(panel: AnalystPanel) -> str:
+def explain_no_analyst_interval_or_empty(panel: AnalystPanel) -> str:
     """Return why nothing is said for analysts like these; or nothing."""
     if panel.reason is Reason.FEW_ANALYSTS:
         return f"{format_count(panel.number, 'analyst')} scored; an interval for other analysts needs {LEAST_ANALYSTS}."
@@ -39,14 +39,14 @@ def analyst_count_or_not_known(frame: pd.DataFrame) -> str:
     return str(number) if number else "not known"
 
 
-def note_confounded_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
+def note_confounded_analysts(scores_a: pd.DataFrame, scores_b: pd.DataFrame) -> str:
     """Return a sentence on who scored which side, where that is confounded with the systems; else empty.
 
     Both are tidy tables; compared are the analysts' shares of each side's counted scores.
     """
     shares = [
         frame.loc[frame["counted"] & (frame["scorer"] == "human"), "analyst"].astype(str).value_counts(normalize=True)
-        for frame in (ours, theirs)
+        for frame in (scores_a, scores_b)
     ]
     if not all(len(analyst_shares) for analyst_shares in shares):
         return ""

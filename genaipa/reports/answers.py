@@ -19,7 +19,7 @@ from genaipa.answers.tidy import metric_display_names
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import clean_name_on_one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, keep_only_scores_of_judge_passes
-from genaipa.runs.permission import Permission
+from genaipa.runs.permission import SharingPermission
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -123,14 +123,14 @@ class ReadableAnswers:
 
 def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> ReadableAnswers:
     """Return the answers behind the averages; `with_restricted_texts` shows texts that may not be passed on as well."""
-    frame, whose = _select_people_or_judge_scores_and_names(study)
+    frame, whose = _select_shown_scores_and_judge_names(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     answered_rows = answered_rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
     # Where nothing is scored, all that came back can be read.
     answered_rows = answered_rows.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
     sources = [] if with_restricted_texts else study.sources
-    allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
+    allowed = {source.folder.name: SharingPermission(source.folder, source.manifest) for source in sources}
     locations = list(answered_rows[["run", "system", "document"]].itertuples(index=False, name=None))
     may_show = {
         (run, *location): with_restricted_texts or allowed[run].may_share_reply(*location)
@@ -165,7 +165,7 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
     )
 
 
-def _select_people_or_judge_scores_and_names(study: Study) -> tuple[pd.DataFrame, str]:
+def _select_shown_scores_and_judge_names(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
     frame = study.table
     judges = {} if frame["counted"].any() else group_passes_by_judge(frame, study.rubric.digest)
@@ -191,8 +191,8 @@ def _assign_questions_to_page_or_file(questions: list[AskedQuestion]) -> list[As
 def _collect_questions_with_answers(
     study: Study,
     shown_rows: pd.DataFrame,
-    permissions: Mapping[str, Permission],
-    described_scores: Mapping[tuple[str, str], str],
+    permission_by_run: Mapping[str, SharingPermission],
+    score_text_by_answer: Mapping[tuple[str, str], str],
     *,
     with_restricted_texts: bool,
 ) -> list[AskedQuestion]:
@@ -213,14 +213,14 @@ def _collect_questions_with_answers(
                 continue
             texts = (
                 [("Asked", record.asked)]
-                if with_restricted_texts or row["document"] not in permissions[row["run"]].restricted_questions
+                if with_restricted_texts or row["document"] not in permission_by_run[row["run"]].restricted_questions
                 else []
             )
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
             if (
                 annotated
                 and annotated.answer
-                and (with_restricted_texts or permissions[row["run"]].may_share_annotations(row["document"]))
+                and (with_restricted_texts or permission_by_run[row["run"]].may_share_annotations(row["document"]))
             ):
                 texts.append(("Annotated answer", annotated.answer))
             prompt_key = (*(row[name] for name in _LINE), *texts)
@@ -230,7 +230,7 @@ def _collect_questions_with_answers(
                     _describe_asking_conditions(row), [(label, _clean_and_clip_text(text)) for label, text in texts]
                 ),
             )
-            scores = described_scores.get((row["run"], row["key"]), "This answer has no score of its own.")
+            scores = score_text_by_answer.get((row["run"], row["key"]), "This answer has no score of its own.")
             side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_and_clip_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
@@ -241,10 +241,10 @@ def _collect_questions_with_answers(
     return collected
 
 
-def _describe_asking_conditions(row: Mapping[Any, Any]) -> str:
+def _describe_asking_conditions(answer_row: Mapping[Any, Any]) -> str:
     """Return the place of an answer: its system, experiment and prompts."""
-    parts = ", ".join(str(row[name]) for name in _LINE[:3])
-    return f"{parts}, {row['prompts']} prompts, repetition {row['repetition']}"
+    parts = ", ".join(str(answer_row[name]) for name in _LINE[:3])
+    return f"{parts}, {answer_row['prompts']} prompts, repetition {answer_row['repetition']}"
 
 
 class _Key(msgspec.Struct):
@@ -293,8 +293,8 @@ _STEERING = re.compile(r"[^ -~\n\t]")
 def _clean_and_clip_text(text: str) -> str:
     """Return the text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
-    return _STEERING.sub(lambda found: found[0] if _is_harmless_character(found[0]) else "\ufffd", text[:LONGEST]) + cut
+    return _STEERING.sub(lambda found: found[0] if _is_printable_or_space(found[0]) else "\ufffd", text[:LONGEST]) + cut
 
 
-def _is_harmless_character(character: str) -> bool:
+def _is_printable_or_space(character: str) -> bool:
     return character.isprintable() or category(character) == "Zs"

@@ -21,15 +21,15 @@ from genaipa.reports.crossed import (
     SHARES,
     document_numbers_or_minus_one,
     estimate_crossed_mean,
-    explain_missing_interval,
-    number_labels,
+    explain_missing_interval_or_empty,
+    number_labels_and_list_distinct,
 )
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.intervals import (
     LEAST_DOCUMENTS,
     LEVEL,
     ROUGH_DOCUMENTS,
-    estimate_document_mean,
+    estimate_mean_over_documents,
     estimate_median_of_cells,
 )
 
@@ -59,7 +59,7 @@ def averaged_columns(rows: pd.DataFrame) -> list[str]:
 
 
 def cache_per_frame(
-    make: Callable[Concatenate[_Source, _P], _Made],
+    compute: Callable[Concatenate[_Source, _P], _Made],
 ) -> Callable[Concatenate[_Source, _P], _Made]:
     """Keep what is made of a frame, or a study, for as long as it lives: a report's tables ask for the same again.
 
@@ -67,12 +67,12 @@ def cache_per_frame(
     """
     cache: dict[tuple[object, ...], _Made] = {}
 
-    @functools.wraps(make)
+    @functools.wraps(compute)
     def call_cached(frame: _Source, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
         key = (id(frame), *args, *kwargs.items())
         if key not in cache:
             with plain_texts:
-                cache[key] = make(frame, *args, **kwargs)
+                cache[key] = compute(frame, *args, **kwargs)
             weakref.finalize(frame, cache.pop, key, None)
         result = cache[key]
         return result.copy(deep=False) if isinstance(result, pd.DataFrame) else result
@@ -106,21 +106,21 @@ def average_scores_by_question_and_document(frame: pd.DataFrame) -> pd.DataFrame
 
 
 def _average_columns_by_group(
-    rows: pd.DataFrame, by: list[str], first_columns: list[str], **counts: Any
+    rows: pd.DataFrame, group_columns: list[str], columns_of_first_row: list[str], **counts: Any
 ) -> pd.DataFrame:
     """Average `averaged_columns` and sum `counts` for each group of rows, with what its first row says about it."""
-    places = _number_row_groups(rows, by)
+    places = _group_number_of_each_row(rows, group_columns)
     once = ~places.duplicated()
-    first = rows.loc[once, [*_CELL, *_ABOUT, *first_columns]].set_axis(places[once])
+    first = rows.loc[once, [*_CELL, *_ABOUT, *columns_of_first_row]].set_axis(places[once])
     columns = averaged_columns(rows)
     groups = rows[columns].assign(**counts).groupby(places.to_numpy(), sort=False)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
 
 
-def _number_row_groups(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
+def _group_number_of_each_row(rows: pd.DataFrame, group_columns: list[str]) -> pd.Series[Any]:
     """Return the number of each row's group, in the order of their first rows; no row is lost for want of a key."""
     numbers = np.zeros(len(rows), dtype="int64")
-    for name in by:
+    for name in group_columns:
         column = rows[name]
         categories = isinstance(column.dtype, pd.CategoricalDtype)
         codes = column.cat.codes.to_numpy().astype("int64") if categories else pd.factorize(column)[0]
@@ -229,29 +229,29 @@ def average_policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def iterate_overall_source_and_category_rows(
-    rows: pd.DataFrame, *, categories: bool = False
+    rows: pd.DataFrame, *, with_categories: bool = False
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the rows of all questions, of FAQs', of users', and of each category if asked: what there is.
 
     Where all questions come from one source, or one category, its rows are given as well as all.
     """
     yield "all", rows
-    for column in ("source", "category") if categories else ("source",):
+    for column in ("source", "category") if with_categories else ("source",):
         for value, group in rows.groupby(column, observed=True, sort=True):
             if value:
                 yield str(value), group
 
 
 def summarize_each_group(
-    rows: pd.DataFrame, by: Sequence[str], summary: Callable[[pd.DataFrame], dict[str, object]]
+    rows: pd.DataFrame, group_columns: Sequence[str], summarize_group: Callable[[pd.DataFrame], dict[str, object]]
 ) -> pd.DataFrame:
     """Return one row for each group of rows: what it is grouped by, in the same categories, and its summary."""
     summaries = [
-        {**dict(zip(by, key, strict=True)), **summary(group)}
-        for key, group in rows.groupby(list(by), observed=True, sort=True)
+        {**dict(zip(group_columns, key, strict=True)), **summarize_group(group)}
+        for key, group in rows.groupby(list(group_columns), observed=True, sort=True)
     ]
-    types = {column: rows[column].dtype for column in by}
-    return pd.DataFrame(summaries, columns=None if summaries else list(by)).astype(types)
+    types = {column: rows[column].dtype for column in group_columns}
+    return pd.DataFrame(summaries, columns=None if summaries else list(group_columns)).astype(types)
 
 
 @cache_per_frame
@@ -263,7 +263,10 @@ def select_and_weigh_averaged_cells(frame: pd.DataFrame, averaged_column: str) -
     over documents (`average_policy_questions`): a cell without a document is a published mean, and is here where not
     all of its documents have the value.
     """
-    policy_rows, question_numbers = average_policy_questions_by_document(frame), _number_policy_cells_by_question(frame)
+    policy_rows, question_numbers = (
+        average_policy_questions_by_document(frame),
+        _question_number_of_each_policy_cell(frame),
+    )
     single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[averaged_column].notna().to_numpy()
 
     def count_selected_cells_per_question(rows: NDArray[np.bool_]) -> NDArray[Any]:
@@ -287,7 +290,7 @@ def select_and_weigh_averaged_cells(frame: pd.DataFrame, averaged_column: str) -
 
 
 @cache_per_frame
-def _number_policy_cells_by_question(frame: pd.DataFrame) -> NDArray[Any]:
+def _question_number_of_each_policy_cell(frame: pd.DataFrame) -> NDArray[Any]:
     """Return the number of the question, in its system and experiment, of each policy cell."""
     numbers: NDArray[Any] = (
         average_policy_questions_by_document(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
@@ -324,20 +327,21 @@ def summarize_dependence_on_analysts(frame: pd.DataFrame) -> pd.DataFrame:
                 **{name: getattr(estimate, name) for name in ends},
                 "least": min(without, default=nan),
                 "most": max(without, default=nan),
-                "why": analysts.explain_missing_analyst_interval(people) or explain_missing_interval(estimate),
+                "why": analysts.explain_no_analyst_interval_or_empty(people)
+                or explain_missing_interval_or_empty(estimate),
             }
         )
     return pd.DataFrame(summaries)
 
 
 def estimate_column_mean(
-    rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None, confidence: float = LEVEL
+    rows: pd.DataFrame, column: str, scale_ends: tuple[float, float] | None = None, confidence: float = LEVEL
 ) -> dict[str, object]:
     """Return `n` (questions), `mean` and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
 
-    `limits` are the ends of its scale, where it is no column of the tables of scores.
+    `scale_ends` are the ends of its scale, where it is no column of the tables of scores.
     """
-    ends = limits or _ENDS.get(column)
+    ends = scale_ends or _ENDS.get(column)
     has_scores = rows["scores"] > 0 if "scores" in rows else None
     weights = rows.get("weight")
     return mean_and_interval_columns(
@@ -354,16 +358,23 @@ def estimate_column_mean(
 
 
 def estimate_column_mean_over_documents(
-    rows: pd.DataFrame, column: str, groups: Sequence[str], limits: tuple[float, float] | None = None
+    rows: pd.DataFrame, column: str, group_columns: Sequence[str], scale_ends: tuple[float, float] | None = None
 ) -> dict[str, object]:
-    """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column, as `estimate_document_mean`.
+    """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column.
 
-    `rows` are about one and the same question, and have at most one of each group and document. `limits` are the ends
-    of its scale, as for `estimate_column_mean`.
+    `rows` are about one and the same question, and have at most one of each group and document. `scale_ends` are the
+    ends of its scale, as for `estimate_column_mean`.
     """
-    limits, group = limits or _ENDS.get(column), rows.groupby(list(groups), observed=True, sort=False).ngroup()
-    estimate = estimate_document_mean(
-        rows[column], group, number_labels(rows["document"])[0], limits=limits, share=limits in SHARES
+    scale_ends, group = (
+        scale_ends or _ENDS.get(column),
+        rows.groupby(list(group_columns), observed=True, sort=False).ngroup(),
+    )
+    estimate = estimate_mean_over_documents(
+        rows[column],
+        group,
+        number_labels_and_list_distinct(rows["document"])[0],
+        limits=scale_ends,
+        is_share=scale_ends in SHARES,
     )
     ends = {"policies_low": estimate.policies_low, "policies_high": estimate.policies_high}
     return {"n": estimate.documents, "mean": estimate.mean, **ends}
@@ -371,7 +382,7 @@ def estimate_column_mean_over_documents(
 
 def estimate_column_median(rows: pd.DataFrame, column: str) -> dict[str, object]:
     """Return the median of a column, and the ends of its two intervals, as `estimate_median_of_cells`."""
-    places = (number_labels(rows["question"])[0], document_numbers_or_minus_one(rows["document"]))
+    places = (number_labels_and_list_distinct(rows["question"])[0], document_numbers_or_minus_one(rows["document"]))
     return dict(estimate_median_of_cells(rows[column], *places)._asdict())
 
 
@@ -468,7 +479,7 @@ _SAME = ["system", "question", "category", "source", "document"]
 
 
 @cache_per_frame
-def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+def pair_m_all_of_experiments(frame: pd.DataFrame, first_experiment: str, second_experiment: str) -> pd.DataFrame:
     """Return one row per system, question and document that has an M_all in both experiments.
 
     Columns: `system`, `question`, `category`, `source`, `document`, the two experiments by their names
@@ -477,16 +488,19 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     other experiment is published so.
     """
     scored_cells = average_policy_questions_by_document(frame).dropna(subset="m_all")
-    if not {first, second} <= set(scored_cells["experiment"]):
+    if not {first_experiment, second_experiment} <= set(scored_cells["experiment"]):
         return scored_cells.loc[[], _SAME].assign(
-            **dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64"))
+            **dict.fromkeys((first_experiment, second_experiment, "difference"), pd.Series(dtype="float64"))
         )
-    sides = {name: scored_cells.loc[scored_cells["experiment"] == name, [*_SAME, "m_all"]] for name in (first, second)}
-    by_document = _join_pairs_of_experiments({name: rows[rows["document"] != ""] for name, rows in sides.items()})
+    sides = {
+        name: scored_cells.loc[scored_cells["experiment"] == name, [*_SAME, "m_all"]]
+        for name in (first_experiment, second_experiment)
+    }
+    by_document = _join_scores_of_two_experiments({name: rows[rows["document"] != ""] for name, rows in sides.items()})
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
-    whole = _join_pairs_of_experiments(
+    whole = _join_scores_of_two_experiments(
         {
-            name: stack_frames([published[name], _average_questions_absent_in_published(rows, published[name])])
+            name: stack_frames([published[name], _average_questions_not_in_published(rows, published[name])])
             for name, rows in sides.items()
         }
     )
@@ -494,7 +508,7 @@ def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFra
     only_whole = _is_question_in_other_rows(whole, published_means) & ~_is_question_in_other_rows(whole, by_document)
     paired = stack_frames([by_document, whole[only_whole]])
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
-    paired["difference"] = (paired[first] - paired[second]).round(9)
+    paired["difference"] = (paired[first_experiment] - paired[second_experiment]).round(9)
     return paired.sort_values(_SAME, kind="stable", ignore_index=True)
 
 
@@ -510,13 +524,13 @@ def stack_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _join_pairs_of_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    (first, ours), (second, theirs) = sides.items()
+def _join_scores_of_two_experiments(scores_by_experiment: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    (first, ours), (second, theirs) = scores_by_experiment.items()
     ours, theirs = ours.rename(columns={"m_all": first}), theirs.rename(columns={"m_all": second})
     return ours.merge(theirs, on=_SAME)
 
 
-def _average_questions_absent_in_published(rows: pd.DataFrame, published_means: pd.DataFrame) -> pd.DataFrame:
+def _average_questions_not_in_published(rows: pd.DataFrame, published_means: pd.DataFrame) -> pd.DataFrame:
     """Return the means over documents of the questions that have no published one, with an empty document."""
     unpublished = rows[~_is_question_in_other_rows(rows, published_means)]
     means = unpublished.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()

@@ -20,27 +20,27 @@ from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import format_one_line_repr
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import analyst_count_or_not_known, note_confounded_analysts
-from genaipa.reports.answered import count_answered_by_system, note_unanswered
+from genaipa.reports.answered import count_answered_by_system, note_systems_with_unanswered_questions
 from genaipa.reports.chapters import collect_system_notes
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
     comparison_title,
-    describe_row_finding,
-    differences_figure,
-    group_differences_figure,
+    describe_winner_or_why_none,
     label_question_groups_in_full,
     list_comparison_facts_as_phrases,
+    overall_differences_figure,
+    question_group_differences_figure,
 )
-from genaipa.reports.figures.figure import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, FigureScope
 from genaipa.reports.figures.style import format_signed_tenths
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
-    advise_comparing_by_judge,
+    advise_judge_comparison_if_possible,
     group_passes_by_judge,
     keep_only_scores_of_judge_passes,
     note_systems_of_judge_family,
-    resolve_judge_name,
+    resolve_judge_name_or_raise,
 )
 from genaipa.reports.judged.estimate import estimate_sides_with_one_lambda
 from genaipa.reports.matches import (
@@ -54,18 +54,18 @@ from genaipa.reports.matches import (
 )
 from genaipa.reports.part import is_scored_throughout
 from genaipa.reports.sides import (
-    Side,
-    build_side,
+    ComparisonSide,
+    build_comparison_side,
     merge_sources_of_same_run,
-    note_unknown_published_prompts,
-    note_unshared_and_find_common,
+    note_differences_and_common_questions,
+    note_sides_with_unknown_prompts,
     restrict_side_to_questions,
     select_rows_of_single_system_or_raise,
 )
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.runs.run import resolve_workspace_and_run_names
-from genaipa.runs.selection import find_sources_by_name
+from genaipa.runs.selection import find_runs_by_system_or_run_name
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import format_count, join_names
 
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import JudgeAssistedEstimate
-    from genaipa.reports.matches import Match
+    from genaipa.reports.matches import MatchedScores
     from genaipa.runs.run import Run
     from genaipa.workspace import WorkspaceLike
 
@@ -111,7 +111,7 @@ class Comparison:
     evidence: EvidenceLevel = ENDED
     systems: tuple[str, str] = ("A", "B")
     """The systems of both sides."""
-    scope: Scope = ALONE
+    scope: FigureScope = ALONE
     """That of a report on the same runs: its systems, which have the same colours, and the names of categories."""
     judge: str = ""
     """The judge whose verdicts alone these are; empty where people scored."""
@@ -119,7 +119,7 @@ class Comparison:
     """Whether people scored every answer of both."""
     favoured: str = ""
     """A sentence where a side is of the judge's own family."""
-    sides: tuple[Side, ...] = ()
+    sides: tuple[ComparisonSide, ...] = ()
     """Both sides, as they are compared."""
     system_notes: tuple[str, ...] = ()
     """The sentences that stand with the numbers of either system (`ChapterMaker.system_notes`)."""
@@ -147,12 +147,16 @@ class Comparison:
     @property
     def figure(self) -> Figure | None:
         """One panel of all measures over all questions; None if there is nothing to compare."""
-        return differences_figure(self.table, self.compared_sides)
+        return overall_differences_figure(self.table, self.compared_sides)
 
     @property
     def figures(self) -> list[Figure]:
         """The figure, and that of the groups of questions, as far as there are any."""
-        return [figure for figure in (self.figure, group_differences_figure(self.table, self.compared_sides)) if figure]
+        return [
+            figure
+            for figure in (self.figure, question_group_differences_figure(self.table, self.compared_sides))
+            if figure
+        ]
 
     @property
     def main_table(self) -> Table:
@@ -164,7 +168,7 @@ class Comparison:
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
         note = f"{'; '.join(list_comparison_facts_as_phrases(self.table, self.compared_sides))}. {self.table.note}"
         data = data[list(MAIN)].assign(
-            meaning=[describe_row_finding(row, ("better", "worse"), self.compared_sides.judge) for row in rows]
+            meaning=[describe_winner_or_why_none(row, ("better", "worse"), self.compared_sides.judge) for row in rows]
         )
         headings["meaning"] = f"{first} is"
         return replace(
@@ -284,22 +288,25 @@ def compare(
     resolved_workspace, names = resolve_workspace_and_run_names((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [find_sources_by_name(resolved_workspace, name) for name in names]
+    sides = [find_runs_by_system_or_run_name(resolved_workspace, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         beginning = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
         systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
         runs = join_names([source.folder.name for source in sides[0]])
         raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
     study = gather_study_with_stored_scores(
-        resolved_workspace, merge_sources_of_same_run([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
+        resolved_workspace,
+        merge_sources_of_same_run([*sides[0], *sides[1]]),
+        count_excluded=excluded,
+        without_reading_texts=True,
     )
     frame, judges = study.table, group_passes_by_judge(study.table, study.rubric.digest)
     if judge:
-        judge = resolve_judge_name(judge, judges, resolved_workspace)
-        frame = keep_only_scores_of_judge_passes(frame, judges[judge], excluded=excluded)
+        judge = resolve_judge_name_or_raise(judge, judges, resolved_workspace)
+        frame = keep_only_scores_of_judge_passes(frame, judges[judge], with_excluded=excluded)
     try:
         ours, theirs = (
-            build_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
+            build_comparison_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
             for name, sources in zip(names, sides, strict=True)
         )
     except UnscoredError as error:
@@ -307,9 +314,11 @@ def compare(
             {*select_rows_of_single_system_or_raise(name, side_sources, frame)["analyst"]}
             for name, side_sources in zip(names, sides, strict=True)
         ]
-        raise UnscoredError(f"{error}{'' if judge else advise_comparing_by_judge(judges, scored, names)}") from None
+        raise UnscoredError(
+            f"{error}{'' if judge else advise_judge_comparison_if_possible(judges, scored, names)}"
+        ) from None
     systems_asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
-    scope = Scope(tuple(sorted(systems_asked)), categories=study.questions.categories)
+    scope = FigureScope(tuple(sorted(systems_asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
     notes = collect_system_notes(study)
     of_systems = tuple(notes[system] for system in dict.fromkeys(compared.systems) if system in notes)
@@ -319,12 +328,14 @@ def compare(
 
 
 @plain_texts
-def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str = "") -> Comparison:
+def compare_sides(
+    first: ComparisonSide, second: ComparisonSide, *, anyway: bool = False, judge: str = ""
+) -> Comparison:
     """Return the differences, the first minus the second; where a `judge` is named, the sides count its verdicts alone.
 
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
-    apart, common = note_unshared_and_find_common(first, second)
+    apart, common = note_differences_and_common_questions(first, second)
     if apart:
         shared = restrict_side_to_questions(first, common), restrict_side_to_questions(second, common)
         if not all(part["counted"].any() for part in (each.frame for each in shared)):
@@ -352,7 +363,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     other_analysts = _note_confounded_analysts_by_group(first, second, matched[OVERALL], questions_by_group)
     is_confounded = data["questions"].map(other_analysts).astype(bool)
     data.loc[is_confounded & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
-    unanswered = note_unanswered(
+    unanswered = note_systems_with_unanswered_questions(
         {
             side.name: answered_share
             for side in (first, second)
@@ -369,9 +380,9 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
         *(_describe_estimates_and_people_alone(first, second, judged, evidence) if estimated else []),
-        *note_unknown_published_prompts(first, second),
+        *note_sides_with_unknown_prompts(first, second),
         *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
-        *significance.warn_of_few_questions(data),
+        *significance.yield_warning_if_few_questions(data),
     ]
     method = _describe_method(first.name, second.name, [analyst_count_or_not_known(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
@@ -398,13 +409,13 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     )
 
 
-def _system_name_of_side(side: Side) -> str:
+def _system_name_of_side(side: ComparisonSide) -> str:
     """Return the system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
 
 def _note_confounded_analysts_by_group(
-    first: Side, second: Side, match: Match, questions_by_group: Mapping[str, set[str]]
+    first: ComparisonSide, second: ComparisonSide, match: MatchedScores, questions_by_group: Mapping[str, set[str]]
 ) -> dict[str, str]:
     """Group of questions → the sentence on who scored which side of it, where that is confounded; else empty.
 
@@ -422,7 +433,10 @@ _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.
 
 
 def _describe_estimates_and_people_alone(
-    first: Side, second: Side, side_estimates: Sequence[JudgeAssistedEstimate], evidence: EvidenceLevel
+    first: ComparisonSide,
+    second: ComparisonSide,
+    side_estimates: Sequence[JudgeAssistedEstimate],
+    evidence: EvidenceLevel,
 ) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
     models = dict.fromkeys(model for estimate in side_estimates for model in estimate.judges)
@@ -444,16 +458,16 @@ def _describe_estimates_and_people_alone(
         yield f"People alone: difference in {OVERALL} {row['difference']:+.1f}{sure}."
 
 
-def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
+def _describe_method(first_name: str, second_name: str, analyst_counts: Sequence[str], judge: str) -> str:
     """Describe how the numbers of the table came about."""
     whose = (
         f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing about people's scores."
         if judge
         else "Intervals are for the analysts who scored, and do not include their leniency "
-        f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
+        f"(analysts of A: {analyst_counts[0]}, of B: {analyst_counts[1]})."
     )
     return (
-        f"A is {first}, B {second}. {OVERALL} goes from 10 to 100, a metric from -1 to 1. n is the number of "
+        f"A is {first_name}, B {second_name}. {OVERALL} goes from 10 to 100, a metric from -1 to 1. n is the number of "
         "questions, each averaged over its documents and experiments; where there are pairs, only they count, so "
         "averages may differ from the leaderboard's, which has all of a system's cells. Pairs are the scored cells "
         "behind the questions, and documents is 0 where only means over documents are known. Intervals have two "

@@ -43,23 +43,23 @@ def estimate_crossed_mean(
     An empty document is a mean over documents; the scales `SHARES` are those of shares.
 
     >>> made = estimate_crossed_mean([60, 80, 70, 90, 50, 85], list("aabbcc"), list("xyxyxy"))
-    >>> made.mean, made.questions, made.documents, explain_missing_interval(made)
+    >>> made.mean, made.questions, made.documents, explain_missing_interval_or_empty(made)
     (72.5, 3, 2, '2 documents, fewer than 3: nothing can be said about policies like these.')
     """
     return estimate_mean(
         values,
-        number_labels(questions)[0],
+        number_labels_and_list_distinct(questions)[0],
         document_numbers_or_minus_one(documents),
         weights=weights,
         limits=limits,
-        share=limits in SHARES,
-        has_scores=has_scores,
+        is_share=limits in SHARES,
+        question_has_people_scores=has_scores,
         panel=panel,
         confidence=confidence,
     )
 
 
-def number_labels(labels: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def number_labels_and_list_distinct(labels: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return each label's place among the different ones, and these as texts, in their order."""
     column = labels if isinstance(labels, pd.Series | pd.Index) else pd.Index(list(labels), dtype=object)
     array: Any = column.array
@@ -72,11 +72,11 @@ def number_labels(labels: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 def document_numbers_or_minus_one(documents: Any) -> NDArray[np.int64]:
     """Return each document's place among the different ones, and -1 for an empty one."""
-    places, names = number_labels(documents)
+    places, names = number_labels_and_list_distinct(documents)
     return places - 1 if len(names) and not names[0] else places
 
 
-def explain_missing_interval(estimate: CrossedMean) -> str:
+def explain_missing_interval_or_empty(estimate: CrossedMean) -> str:
     """Tell why a mean has no interval, or none for policies like these; or nothing."""
     no_policies = "nothing can be said about policies like these."
     return {
@@ -101,7 +101,7 @@ def explain_missing_interval(estimate: CrossedMean) -> str:
     }.get(estimate.reason, "")
 
 
-def warn_of_rough_policy_interval(estimate: CrossedMean) -> str:
+def rough_policy_interval_warning_or_empty(estimate: CrossedMean) -> str:
     """Tell that the interval for policies like these rests on few documents, or on some that don't differ."""
     if estimate.reason is not Reason.NONE:
         return ""

@@ -61,7 +61,7 @@ class EvidenceLevel:
         return ""
 
     @property
-    def prefix_sentence(self) -> str:
+    def prefix_or_empty(self) -> str:
         """Return the sentence as it stands before others."""
         return f"{self} ".lstrip()
 

@@ -24,12 +24,12 @@ LOST = 5
 """The exit code of a loss that the gate does not let pass."""
 
 
-def significant_loss_in_points(change: float, p: float, level: float = SIGNIFICANT) -> float:
+def significant_loss_in_points(change: float, p: float, significance_level: float = SIGNIFICANT) -> float:
     """Return the points that a change, of this p, took away for sure; 0 where it may be chance, or is a gain."""
-    return max(-change, 0.0) if p < level else 0.0
+    return max(-change, 0.0) if p < significance_level else 0.0
 
 
-class Loss(NamedTuple):
+class SignificantLoss(NamedTuple):
     """The points of M_all that were lost for sure by `day`, 0 for none, `by` people's scores or a judge's.
 
     Over time, `day` is the latest occasion with enough scores for a test; both are empty where there is none.
@@ -39,16 +39,21 @@ class Loss(NamedTuple):
     by: str = ""
     day: str = ""
 
-    def fails_gate(self, gate: float | None) -> bool:
+    def fails_gate(self, gate_points: float | None) -> bool:
         """Tell whether it is as large as a gate does not let pass; nothing is without a gate."""
-        return gate is not None and self.points > 0 and self.points >= gate
+        return gate_points is not None and self.points > 0 and self.points >= gate_points
 
 
-def loss_of_new_release(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
+def significant_loss_of_new_release(difference_row: Mapping[Any, Any], measure_label: str = "M_all") -> SignificantLoss:
     """Return what the second system of a comparison, the new release, lost against the first, by the row of M_all."""
-    if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE:
-        return Loss()
-    return Loss(significant_loss_in_points(-float(row["difference"]), float(row["p_holm"]), float(row["level"])), by)
+    if difference_row["test"] == "none" or difference_row["meaning"] == OTHER_PEOPLE:
+        return SignificantLoss()
+    return SignificantLoss(
+        significant_loss_in_points(
+            -float(difference_row["difference"]), float(difference_row["p_holm"]), float(difference_row["level"])
+        ),
+        measure_label,
+    )
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,9 @@ class ReleaseGate:
     points: float
 
     @property
-    def loss(self) -> Loss:
+    def loss(self) -> SignificantLoss:
         """What the new release lost for sure."""
-        return loss_of_new_release(
+        return significant_loss_of_new_release(
             self.comparison.frame.iloc[0].to_dict(), "M_all (judge)" if self.comparison.judge else "M_all"
         )
 
@@ -76,7 +81,7 @@ class ReleaseGate:
         end = f"the gate of {self.points:g} points {'fails' if self.is_failing else 'passes'}"
         if not lost.by:
             return f"There is no result for {new}, against {old}: {end}."
-        change = format_change_with_interval(self.comparison.frame.iloc[0].to_dict())
+        change = format_b_minus_a_with_interval(self.comparison.frame.iloc[0].to_dict())
         if lost.points:
             return f"{new}, lost {change.removeprefix(_MINUS)} points of M_all to {old}: {end}."
         return f"{new}, shows no clear loss against {old}: {change} points of M_all; {end}."
@@ -87,7 +92,7 @@ class ReleaseGate:
         return {"gate": self.points, "lost": lost.points, "by": lost.by, "failed": self.is_failing}
 
 
-def format_change_with_interval(row: Mapping[Any, Any]) -> str:
+def format_b_minus_a_with_interval(row: Mapping[Any, Any]) -> str:
     """Write a row's change from the first system to the second, B minus A, with its interval."""
     write = format_signed_tenths if row["family"] == "primary endpoint" else _format_signed_hundredths
     interval = "" if isnan(row["low"]) else f" ({write(-row['high'])} to {write(-row['low'])})"

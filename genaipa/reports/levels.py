@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import averages, part
 from genaipa.reports.figures.style import format_signed_tenths
-from genaipa.reports.matches import PAIRS, explain_adjustment, m_all_differences_of_given_pairs
+from genaipa.reports.matches import PAIRS, explain_holm_adjustment, m_all_differences_of_given_pairs
 from genaipa.reports.significance import FEW, OTHER_PEOPLE, format_confidence
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.looks import SIGNIFICANT
@@ -71,11 +71,11 @@ def effort_level_differences_table(study: Study) -> Table:
     return make_table(
         "levels",
         "Levels of effort against each other",
-        f"{evidence.prefix_sentence}M_all (10 to 100) at one level of a model minus that at another, over the "
+        f"{evidence.prefix_or_empty}M_all (10 to 100) at one level of a model minus that at another, over the "
         "questions about documents that people scored at both. Money (by mean cost) and time (by median seconds) are "
         "ratios, and thinking tokens are means per answer at the first and at the second level, over what both were "
         "asked. Among all pairs of systems intervals are wider. "
-        f"{explain_adjustment(data)}{_note_missing_cost_and_time_ratios(rows)}",
+        f"{explain_holm_adjustment(data)}{_note_missing_cost_and_time_ratios(rows)}",
         pd.DataFrame(rows, columns=_COLUMNS),
         [name for name in _COLUMNS if name not in ("documents", "meaning", "tests") and (early or name != "level")],
         aside=["documents", "meaning", "tests", *([] if early else ["level"])],
@@ -114,9 +114,13 @@ def _average_spending_by_system_and_cell(study: Study) -> dict[str, pd.DataFrame
     }
 
 
-def _spending_ratios_and_thought_tokens(more: pd.DataFrame, less: pd.DataFrame) -> dict[str, float]:
+def _spending_ratios_and_thought_tokens(
+    first_level_spending: pd.DataFrame, second_level_spending: pd.DataFrame
+) -> dict[str, float]:
     """Return the ratios of money and time over the cells of both, and the mean tokens of thoughts of each."""
-    both = more.merge(less, left_index=True, right_index=True, suffixes=("_more", "_less"))
+    both = first_level_spending.merge(
+        second_level_spending, left_index=True, right_index=True, suffixes=("_more", "_less")
+    )
     costs, seconds = (both[[f"{name}_more", f"{name}_less"]].dropna() for name in _RATIOS.values())
     mean_costs, median_seconds = costs.mean().tolist(), seconds.median().tolist()
     measured = min(median_seconds) >= INSTANT
@@ -165,7 +169,7 @@ def _format_ratio(ratio: float) -> str:
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"  # noqa: PLR2004 - three digits say nothing
 
 
-def warn_of_sparsely_scored_effort_levels(study: Study) -> list[str]:
+def list_warnings_on_sparse_effort_levels(study: Study) -> list[str]:
     """Return a sentence on each level of effort that too few questions are scored of to conclude anything."""
     means = averages.average_policy_questions(study.table).dropna(subset="m_all")
     scored = means.groupby(means["system"].astype(str))["question"].nunique()

@@ -26,9 +26,9 @@ from genaipa.reports.analysts import note_confounded_analysts
 from genaipa.reports.averages import average_policy_questions, select_policy_rows
 from genaipa.reports.crossed import (
     estimate_crossed_mean,
-    explain_missing_interval,
-    number_labels,
-    warn_of_rough_policy_interval,
+    explain_missing_interval_or_empty,
+    number_labels_and_list_distinct,
+    rough_policy_interval_warning_or_empty,
 )
 from genaipa.reports.evidence import ENDED, EvidenceLevel, choose_evidence_level, measure_plan_share
 from genaipa.reports.judged.estimate import estimate_sides_with_one_lambda
@@ -36,7 +36,7 @@ from genaipa.reports.part import drop_sparsely_scored_experiments
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.stats.intervals import LEVEL, estimate_independent_difference, join_document_and_policy_estimates
+from genaipa.stats.intervals import LEVEL, estimate_difference_of_independent_means, join_document_and_policy_estimates
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.ranks import find_rank_bounds
 from genaipa.stats.tests import (
@@ -58,7 +58,7 @@ _QUESTION = ["experiment", "question"]
 _SIDES = ("_ours", "_theirs")
 
 
-class Match(NamedTuple):
+class MatchedScores(NamedTuple):
     """One measure of both sides, averaged by question (the index).
 
     `pairs` has the columns `ours`, `theirs` and `pairs` (how many cells they average), `ours` and `theirs` are all
@@ -75,7 +75,7 @@ class Match(NamedTuple):
     experiments: list[str]
     by_question: list[str]
 
-    def select_questions(self, questions: set[str]) -> Match:
+    def select_questions(self, questions: set[str]) -> MatchedScores:
         """Return the compared values of a group of questions: its pairs, or all of each side if the two have none."""
         pairs = self.pairs[self.pairs.index.isin(questions)]
         apart = self.apart[self.apart["question"].isin(questions)]
@@ -94,42 +94,48 @@ class _Averages(NamedTuple):
 
 
 def match_systems_by_measure(
-    first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = ()
-) -> Mapping[str, Match]:
+    first_scores: pd.DataFrame, second_scores: pd.DataFrame, wanted_measures: Collection[str] = ()
+) -> Mapping[str, MatchedScores]:
     """Measure → its match, of two tidy tables: M_all from 10 to 100, and the metrics of both from -1 to 1.
 
-    `only` are the measures that are wanted; by default all.
+    `wanted_measures` are the measures that are wanted; by default all.
     """
-    ours, theirs = _average_cells_and_questions(first), _average_cells_and_questions(second)
+    ours, theirs = _average_cells_and_questions(first_scores), _average_cells_and_questions(second_scores)
     measures = [
-        name for name in (OVERALL, *metric_display_names(first)) if name == OVERALL or name in list_metrics(second)
+        name
+        for name in (OVERALL, *metric_display_names(first_scores))
+        if name == OVERALL or name in list_metrics(second_scores)
     ]
-    measures = [name for name in measures if not only or name in only]
+    measures = [name for name in measures if not wanted_measures or name in wanted_measures]
     cells = _join_sides(ours.cells, theirs.cells, measures, _CELL)
     questions = _join_sides(ours.questions, theirs.questions, measures, _QUESTION)
     return {
         measure: _match_cells_or_questions(
-            _select_measure(cells, measure, _CELL),
-            _select_measure(questions, measure, _QUESTION),
+            _select_pairs_with_measure(cells, measure, _CELL),
+            _select_pairs_with_measure(questions, measure, _QUESTION),
             *(side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (ours, theirs)),
         )
         for measure in measures
     }
 
 
-def group_questions_by_source_and_category(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
+def group_questions_by_source_and_category(
+    first_scores: pd.DataFrame, second_scores: pd.DataFrame
+) -> dict[str, set[str]]:
     """Group of questions → their ids: all, by source, by category."""
-    about = pd.concat([frame[["question", "category", "source"]].astype("str") for frame in (first, second)])
+    about = pd.concat(
+        [frame[["question", "category", "source"]].astype("str") for frame in (first_scores, second_scores)]
+    )
     questions_by_group = {"all": set(about["question"])}
     for column in ("source", "category"):
         group_names = set(about[column])
-        for name in (*first[column].cat.categories, *second[column].cat.categories):
+        for name in (*first_scores[column].cat.categories, *second_scores[column].cat.categories):
             if name and name in group_names:
                 questions_by_group[name] = set(about.loc[about[column] == name, "question"])
     return questions_by_group
 
 
-def select_compared_rows(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
+def select_compared_rows(frame: pd.DataFrame, match: MatchedScores) -> pd.DataFrame:
     """Return the rows of a tidy table behind the pairs; those behind what is compared where there is no pair."""
     pairs, plain = match.apart, frame[_CELL].astype(str)
     if not len(pairs):
@@ -163,11 +169,18 @@ def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFr
 
 
 def _match_cells_or_questions(
-    cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]
-) -> Match:
+    cell_pairs: pd.DataFrame,
+    question_pairs: pd.DataFrame,
+    first_question_means: pd.Series[float],
+    second_question_means: pd.Series[float],
+) -> MatchedScores:
     """Return the pairs of one measure: cells where an experiment has any in common, else questions."""
-    means = means[~means["experiment"].isin(cells["experiment"])]
-    paired = pd.concat([cells, means.assign(document="")], ignore_index=True) if len(means) else cells
+    question_pairs = question_pairs[~question_pairs["experiment"].isin(cell_pairs["experiment"])]
+    paired = (
+        pd.concat([cell_pairs, question_pairs.assign(document="")], ignore_index=True)
+        if len(question_pairs)
+        else cell_pairs
+    )
     question_groups = paired.groupby(_QUESTION)
     number = question_groups["ours"].transform("size")
     apart = paired.assign(apart=paired["ours"] - paired["theirs"], weight=1 / number)
@@ -175,8 +188,8 @@ def _match_cells_or_questions(
     by_question = in_experiments.groupby("question")
     pairs = by_question[["ours", "theirs"]].mean().assign(pairs=by_question["pairs"].sum())
     apart = apart[[*_CELL, "apart", "weight", "known"]]
-    experiments = (sorted(set(rows["experiment"])) for rows in (paired, means))
-    return Match(pairs, apart, ours, theirs, *experiments)
+    experiments = (sorted(set(rows["experiment"])) for rows in (paired, question_pairs))
+    return MatchedScores(pairs, apart, first_question_means, second_question_means, *experiments)
 
 
 def _join_sides(first: pd.DataFrame, second: pd.DataFrame, measures: list[str], keys: list[str]) -> pd.DataFrame:
@@ -186,7 +199,7 @@ def _join_sides(first: pd.DataFrame, second: pd.DataFrame, measures: list[str], 
     return joined.assign(known=joined["known_ours"] & joined["known_theirs"])
 
 
-def _select_measure(joined: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
+def _select_pairs_with_measure(joined: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
     """Return the rows in which both have the measure, as `ours` and `theirs`."""
     columns = {f"{measure}{side}": side.removeprefix("_") for side in _SIDES}
     return joined[[*keys, *columns, "known"]].dropna().rename(columns=columns).reset_index(drop=True)
@@ -230,8 +243,8 @@ _UNTESTED = RankTest("none", math.nan, math.nan)
 
 
 def compute_difference_rows(
-    matched: Mapping[str, Match],
-    groups: Mapping[str, set[str]],
+    match_by_measure: Mapping[str, MatchedScores],
+    questions_by_group: Mapping[str, set[str]],
     *,
     has_estimates: bool = False,
     evidence: EvidenceLevel = ENDED,
@@ -239,13 +252,13 @@ def compute_difference_rows(
     """Return a row for each measure and group of questions that both sides have.
 
     The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
-    on few documents. `judged` values are estimates from people and judge, `evidence` is what has to be shown. A group
-    that comes down to the same questions as one before it says nothing new, and would only cost certainty.
+    on few documents. `has_estimates` values are estimates from people and judge, `evidence` is what has to be shown. A
+    group that comes down to the same questions as one before it says nothing new, and would only cost certainty.
     """
     row_values, compared_values = [], []
-    for measure, match in matched.items():
+    for measure, match in match_by_measure.items():
         compared_before = set()
-        for group, questions in groups.items():
+        for group, questions in questions_by_group.items():
             selection = match.select_questions(questions)
             compared = tuple(tuple(values.index) for values in (selection.ours, selection.theirs))
             if all(compared) and compared not in compared_before:
@@ -255,7 +268,7 @@ def compute_difference_rows(
                 row = compared_values[-1].as_row_without_intervals(evidence)
                 row_values.append({"measure": measure, "questions": group, "family": family, **row})
     data = _tabulate_holm_adjusted_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
-    data["meaning"] = [significance.describe_row_meaning(row) for row in data.to_dict("records")]
+    data["meaning"] = [significance.describe_difference_meaning(row) for row in data.to_dict("records")]
     return data
 
 
@@ -292,7 +305,7 @@ class _MeasureDifference(NamedTuple):
     `judged` values are estimates from people and judge.
     """
 
-    match: Match
+    match: MatchedScores
     limits: tuple[float, float]
     judged: bool
 
@@ -318,22 +331,26 @@ class _MeasureDifference(NamedTuple):
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
             **_choose_p_values(tested, join_document_and_policy_estimates(sure, wider)),
-            "why": explain_missing_interval(wider),
-            "warning": warn_of_rough_policy_interval(wider),
+            "why": explain_missing_interval_or_empty(wider),
+            "warning": rough_policy_interval_warning_or_empty(wider),
         }
 
     def estimate_for_documents_and_policies(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
         pairs = self.match.apart
         if not len(self.match.pairs):
-            sides = ((side, number_labels(side.index)[0]) for side in (self.match.ours, self.match.theirs))
-            return (estimate_independent_difference(*sides, limits=self.limits, confidence=confidence),) * 2
+            sides = (
+                (side, number_labels_and_list_distinct(side.index)[0]) for side in (self.match.ours, self.match.theirs)
+            )
+            return (estimate_difference_of_independent_means(*sides, limits=self.limits, confidence=confidence),) * 2
         # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
         named = pairs[pairs["document"] != ""]
-        sure = self._estimate_pairs(pairs, confidence)
-        return sure, sure if len(named) in (0, len(pairs)) else self._estimate_pairs(named, confidence)
+        sure = self._estimate_mean_difference_of_pairs(pairs, confidence)
+        return sure, sure if len(named) in (0, len(pairs)) else self._estimate_mean_difference_of_pairs(
+            named, confidence
+        )
 
-    def _estimate_pairs(self, pairs: pd.DataFrame, confidence: float) -> CrossedMean:
+    def _estimate_mean_difference_of_pairs(self, pairs: pd.DataFrame, confidence: float) -> CrossedMean:
         return estimate_crossed_mean(
             pairs["apart"],
             pairs["question"],
@@ -344,28 +361,28 @@ class _MeasureDifference(NamedTuple):
             confidence=confidence,
         )
 
-    def interval_ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
+    def interval_ends(self, documents_level: float, policies_level: float) -> tuple[float, float, float, float]:
         """Return the ends of both intervals, each of 1 - its level; the second contains the first."""
-        sure, wider = self.estimate_for_documents_and_policies(1 - level)
+        sure, wider = self.estimate_for_documents_and_policies(1 - documents_level)
         low, high = sure.low, sure.high
-        if policies_level != level:
+        if policies_level != documents_level:
             sure, wider = self.estimate_for_documents_and_policies(1 - policies_level)
         joined = join_document_and_policy_estimates(sure, wider)
         return low, high, float(np.minimum(low, joined.policies_low)), float(np.maximum(high, joined.policies_high))
 
 
-def _choose_p_values(ranks: RankTest, estimate: CrossedMean) -> dict[str, Any]:
+def _choose_p_values(rank_test: RankTest, estimate: CrossedMean) -> dict[str, Any]:
     """Return the p values that belong to the intervals, and that of ranks; too few questions have none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.
     """
-    if ranks.test == "none":
+    if rank_test.test == "none":
         alone = {"test": "none", "p": math.nan, "policies_p": math.nan}
     elif math.isnan(estimate.p):
-        alone = {"test": ranks.test, "p": ranks.p, "policies_p": math.nan}
+        alone = {"test": rank_test.test, "p": rank_test.p, "policies_p": math.nan}
     else:
         alone = {"test": "t", "p": estimate.p, "policies_p": estimate.policies_p}
-    return {**alone, "ranks_p": ranks.p, "effect": ranks.effect}
+    return {**alone, "ranks_p": rank_test.p, "effect": rank_test.effect}
 
 
 _MOST = 30
@@ -404,7 +421,7 @@ def m_all_differences_of_given_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[
     data = _tabulate_holm_adjusted_differences(
         [row for row, _ in compared], [behind for _, behind in compared], [*PAIRS, "family", "p", "policies_p"]
     )
-    data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]
+    data["meaning"] = [_describe_pair_meaning_or_empty(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
@@ -413,7 +430,7 @@ def _compare_m_all_of_two_systems(
     frame: pd.DataFrame, first: str, second: str
 ) -> tuple[dict[str, Any], _MeasureDifference] | None:
     """Compare two systems, over what averages take and what people scored; None if they have no pair."""
-    sides, judged = _estimated_and_human_rows_by_system(frame)
+    sides, judged = _score_rows_by_system_and_is_estimated(frame)
     if not {first, second} <= sides.keys():
         return None
     match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
@@ -428,7 +445,7 @@ def _compare_m_all_of_two_systems(
 
 
 @averages.cache_per_frame
-def _estimated_and_human_rows_by_system(
+def _score_rows_by_system_and_is_estimated(
     frame: pd.DataFrame,
 ) -> tuple[dict[str, tuple[pd.DataFrame, pd.DataFrame]], bool]:
     """System → what averages take of it and what people scored; and whether the former are estimates."""
@@ -441,20 +458,21 @@ def _estimated_and_human_rows_by_system(
     return sides, estimate.is_z
 
 
-def comparison_evidence_level(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
+def comparison_evidence_level(side_frames: Sequence[pd.DataFrame], match: MatchedScores) -> EvidenceLevel:
     """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
     return choose_evidence_level(
-        measure_plan_share(_select_experiments(rows, match.experiments) if len(match.pairs) else rows) for rows in sides
+        measure_plan_share(_select_rows_of_experiments(rows, match.experiments) if len(match.pairs) else rows)
+        for rows in side_frames
     )
 
 
-def _select_experiments(rows: pd.DataFrame, experiments: Sequence[str]) -> pd.DataFrame:
+def _select_rows_of_experiments(rows: pd.DataFrame, experiments: Sequence[str]) -> pd.DataFrame:
     """Return the rows of these experiments: the same object, where that is all, so that it is found in the cache."""
     is_compared = rows["experiment"].isin(experiments)
     return rows if is_compared.all() else rows[is_compared]
 
 
-def _describe_pair_meaning(row: dict[Any, Any]) -> str:
+def _describe_pair_meaning_or_empty(row: dict[Any, Any]) -> str:
     if row["meaning"]:
         return str(row["meaning"])
     if not row["p_holm"] < row["level"]:
@@ -483,7 +501,7 @@ def possible_rank_ranges(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"system": systems, "rank": lowest, "to": greatest, "of": len(systems)})
 
 
-def explain_adjustment(pairs: pd.DataFrame) -> str:
+def explain_holm_adjustment(pairs: pd.DataFrame) -> str:
     """Say over how many pairs p and intervals are adjusted."""
     tests = int(pairs["tests"].max()) if len(pairs) else 0
     about = f"for the {tests} pairs that this table tests" if tests > 1 else "for one pair alone, which changes nothing"
@@ -494,7 +512,7 @@ def explain_adjustment(pairs: pd.DataFrame) -> str:
     )
 
 
-def explain_missing_pairs(system_count: int) -> str:
+def explain_missing_pairs_if_too_many(system_count: int) -> str:
     """Say why systems are not compared with each other, where they are too many; else empty."""
     return (
         f"Systems are compared in pairs where there are at most {_MOST}, and here are {system_count:,}: name some."
@@ -514,8 +532,8 @@ def system_difference_and_rank_tables(frame: pd.DataFrame) -> list[Table]:
         make_table(
             "system-differences",
             "Systems against each other",
-            f"{level.prefix_sentence}M_all (10 to 100), the first minus the second, over the questions about documents "
-            f"that people scored for both. {explain_adjustment(pairs)}",
+            f"{level.prefix_or_empty}M_all (10 to 100), the first minus the second, over the questions about documents "
+            f"that people scored for both. {explain_holm_adjustment(pairs)}",
             pairs,
             [*columns, "level"] if early else columns,
             aside=["tests"] if early else ["tests", "level"],

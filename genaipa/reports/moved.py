@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError, clip
 from genaipa.kinds import DEFAULT
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.run import resolve_workspace_and_run_names
-from genaipa.runs.selection import find_sources_by_name
+from genaipa.runs.selection import find_runs_by_system_or_run_name
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_and_resolve_citations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import Record
     from genaipa.runs.run import Run
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.scoring.evidence.sides import AnswerSide
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace, WorkspaceLike
 
-    AnswersByKey = dict[tuple[str | int, ...], tuple[Source, Record]]
+    AnswersByKey = dict[tuple[str | int, ...], tuple[SelectedRun, Record]]
     """Answers of one side by what they were asked; the key ends with the set of prompts."""
 
 SIDES: dict[AnswerSide, str] = {
@@ -101,18 +101,18 @@ class ComparedAnswerPair:
         return ours != theirs and not ("open" in {ours, theirs} and {ours, theirs} <= _ALIKE)
 
     @property
-    def scorer_kind(self) -> str:
+    def scorer_kind_of_both_or_empty(self) -> str:
         """Who scored both: people, else the judge; empty where neither did."""
         if self.first.people is not None and self.second.people is not None:
             return "people"
         return "judge" if self.first.judge is not None and self.second.judge is not None else ""
 
     @property
-    def score_difference(self) -> float | None:
+    def score_gain_or_none(self) -> float | None:
         """M_all of the second less the first's, by who scored both."""
-        if self.scorer_kind == "people":
+        if self.scorer_kind_of_both_or_empty == "people":
             return (self.second.people or 0.0) - (self.first.people or 0.0)
-        return (self.second.judge or 0.0) - (self.first.judge or 0.0) if self.scorer_kind else None
+        return (self.second.judge or 0.0) - (self.first.judge or 0.0) if self.scorer_kind_of_both_or_empty else None
 
     @property
     def citations_gained(self) -> list[str]:
@@ -125,7 +125,7 @@ class ComparedAnswerPair:
         return sorted(self.first.cited - self.second.cited)
 
     @property
-    def citation_changes(self) -> str:
+    def citation_changes_in_words(self) -> str:
         """The sections that only one of the two cites: those of the second with a plus, those of the first a minus."""
         marks = (("+", self.citations_gained), ("\u2212", self.citations_lost))
         return "; ".join(f"{mark} {_abbreviate_and_join_sections(labels)}" for mark, labels in marks if labels)
@@ -133,7 +133,7 @@ class ComparedAnswerPair:
     @property
     def has_moved(self) -> bool:
         """Whether anything differs that can be told without reading."""
-        return bool(self.score_difference) or self.has_changed_side or self.first.cited != self.second.cited
+        return bool(self.score_gain_or_none) or self.has_changed_side or self.first.cited != self.second.cited
 
     @property
     def is_yes_against_no(self) -> bool:
@@ -141,11 +141,11 @@ class ComparedAnswerPair:
         return {self.first.side, self.second.side} == {"yes", "no"}
 
     @property
-    def movement_size(self) -> tuple[float, int, int]:
+    def movement_sort_key(self) -> tuple[float, int, int]:
         """How far they are apart: by score, then by side (yes and no before others), then by citations."""
         sides = self.has_changed_side + self.is_yes_against_no
         return (
-            round(abs(self.score_difference or 0.0), _DIGITS),
+            round(abs(self.score_gain_or_none or 0.0), _DIGITS),
             sides,
             len(self.citations_gained) + len(self.citations_lost),
         )
@@ -155,9 +155,9 @@ class ComparedAnswerPair:
         """What moved, in a sentence or several; empty where nothing did."""
         ours, theirs = self.names
         parts = []
-        if self.score_difference:
-            points = f"{abs(self.score_difference):.0f} points {'more' if self.score_difference > 0 else 'less'}"
-            parts.append(f"{_GIVE[self.scorer_kind]} {theirs} {points}.")
+        if self.score_gain_or_none:
+            points = f"{abs(self.score_gain_or_none):.0f} points {'more' if self.score_gain_or_none > 0 else 'less'}"
+            parts.append(f"{_GIVE[self.scorer_kind_of_both_or_empty]} {theirs} {points}.")
         if self.has_changed_side:
             parts.append(f"{theirs} {SIDES[self.second.side]}, where {ours} {SIDES[self.first.side]}.")
         if self.citations_gained:
@@ -229,10 +229,12 @@ def _verb_for_answer_side(side: AnswerSide) -> str:
     }[side]
 
 
-def rank_moved_answers(pairs: Iterable[ComparedAnswerPair], names: tuple[str, str]) -> AnswerPairsByMovement:
+def sort_answer_pairs_by_movement(
+    pairs: Iterable[ComparedAnswerPair], system_names: tuple[str, str]
+) -> AnswerPairsByMovement:
     """Put pairs of answers in the order of how far they moved; equal ones stay as they came."""
-    ordered: Sequence[ComparedAnswerPair] = sorted(pairs, key=lambda pair: pair.movement_size, reverse=True)
-    return AnswerPairsByMovement(names, list(ordered))
+    ordered: Sequence[ComparedAnswerPair] = sorted(pairs, key=lambda pair: pair.movement_sort_key, reverse=True)
+    return AnswerPairsByMovement(system_names, list(ordered))
 
 
 class AnswerScores(NamedTuple):
@@ -246,7 +248,7 @@ NO_SCORES = AnswerScores()
 
 
 def find_answer_side_and_citations(
-    record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES
+    record: Record, inputs: RunDocumentsAndQuestions, scores: AnswerScores = NO_SCORES
 ) -> AnswerSideAndCitations:
     """Return what is known of one answer of a run with these inputs."""
     reply, about = record.reply or "", inputs.manifest.documents.get(record.document)
@@ -279,13 +281,13 @@ def find_moved_answers(
     resolved_workspace, names = resolve_workspace_and_run_names((first, second), workspace)
     sides = []
     for name in (names * 2)[:2]:
-        sources = find_sources_by_name(resolved_workspace, name)
+        sources = find_runs_by_system_or_run_name(resolved_workspace, name)
         if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
             choices = ", ".join(f"{name}:{system}" for system in systems)
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
         sides.append(latest_answers_by_system(sources).get(systems[0], {}))
     with open_existing_store(resolved_workspace) as store:
-        events = [event for _, event in store.events()] if store is not None else []
+        events = [event for _, event in store.read_numbered_events()] if store is not None else []
     reader = AnswerPairReader(
         resolved_workspace, average_scores_by_answer(events, load_rubric(resolved_workspace), judge)
     )
@@ -297,25 +299,31 @@ class AnswerPairReader:
 
     def __init__(self, workspace: Workspace, scores: Mapping[str, AnswerScores]) -> None:
         self._scores = scores
-        self._inputs = cache(lambda folder: Inputs(workspace, folder))
+        self._inputs = cache(lambda folder: RunDocumentsAndQuestions(workspace, folder))
         self._facts: dict[tuple[str, str], tuple[str, AnswerSideAndCitations]] = {}
 
-    def pair_answers(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> AnswerPairsByMovement:
+    def pair_answers(
+        self, first_answers: AnswersByKey, second_answers: AnswersByKey, system_names: tuple[str, str]
+    ) -> AnswerPairsByMovement:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
         # In an order of their own: answers come in any order, and from any slice of a study.
-        for position, key in enumerate(sorted(key for key in ours if key in theirs)):
+        for position, key in enumerate(sorted(key for key in first_answers if key in second_answers)):
             (question_text, first), (_, second) = (
-                self._read_question_side_and_citations(*ours[key]),
-                self._read_question_side_and_citations(*theirs[key]),
+                self._read_question_side_and_citations(*first_answers[key]),
+                self._read_question_side_and_citations(*second_answers[key]),
             )
-            record = ours[key][1]
+            record = first_answers[key][1]
             pairs.append(
-                ComparedAnswerPair(record.question, question_text, record.document, first, second, names, position)
+                ComparedAnswerPair(
+                    record.question, question_text, record.document, first, second, system_names, position
+                )
             )
-        return rank_moved_answers(pairs, names)
+        return sort_answer_pairs_by_movement(pairs, system_names)
 
-    def _read_question_side_and_citations(self, source: Source, record: Record) -> tuple[str, AnswerSideAndCitations]:
+    def _read_question_side_and_citations(
+        self, source: SelectedRun, record: Record
+    ) -> tuple[str, AnswerSideAndCitations]:
         """Return what an answer was asked, and its facts."""
         answer_key = source.folder.name, record.key
         if answer_key not in self._facts:
@@ -332,7 +340,7 @@ class AnswerPairReader:
         return self._facts[answer_key]
 
 
-def latest_answers_by_system(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
+def latest_answers_by_system(sources: Sequence[SelectedRun]) -> dict[str, AnswersByKey]:
     """Return each system's latest answer to every question as it was asked; neither failures nor texts not kept."""
     answers: dict[str, AnswersByKey] = {}
     for source in sources:
@@ -348,7 +356,7 @@ def latest_answers_by_system(sources: Sequence[Source]) -> dict[str, AnswersByKe
     return answers
 
 
-def average_scores_by_answer(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
+def average_scores_by_answer(events: Iterable[Event], rubric: Rubric, only_judge: str = "") -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     events_by_answer: dict[str, list[Event]] = {}
     for event in effective_scores_and_adjudications(events):
@@ -367,7 +375,7 @@ def average_scores_by_answer(events: Iterable[Event], rubric: Rubric, judge: str
         answer: AnswerScores(
             average_m_all(select_adjudication_or_human_scores(answer_events)),
             average_m_all(
-                [event for event in answer_events if event.scorer == "machine" and judge in {"", event.analyst}]
+                [event for event in answer_events if event.scorer == "machine" and only_judge in {"", event.analyst}]
             ),
         )
         for answer, answer_events in events_by_answer.items()

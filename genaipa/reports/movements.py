@@ -13,7 +13,7 @@ from genaipa.systems.provider import shorten_system_names
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
     from genaipa.reports.moved import AnswerPairsByMovement
     from genaipa.workspace import Workspace
 
@@ -38,8 +38,8 @@ def tabulate_moved_answers(movements: list[AnswerPairsByMovement]) -> Table:
             "asked": pair.asked,
             "first_side": pair.first.side_label,
             "second_side": pair.second.side_label,
-            "difference": float("nan") if pair.score_difference is None else pair.score_difference,
-            "by": pair.scorer_kind,
+            "difference": float("nan") if pair.score_gain_or_none is None else pair.score_gain_or_none,
+            "by": pair.scorer_kind_of_both_or_empty,
             "gained": len(pair.citations_gained),
             "lost": len(pair.citations_lost),
         }
@@ -70,11 +70,11 @@ _ASIDE = ("document", "by", "gained", "lost")
 
 
 def _rank_moved_answers_of_system_pairs(
-    study: Study, workspace: Workspace, names: list[str], left_out_rows: pd.DataFrame
+    study: Study, workspace: Workspace, system_names: list[str], left_out_rows: pd.DataFrame
 ) -> list[AnswerPairsByMovement]:
     """Return what moved between each two of these systems, where they were asked the same."""
     reader = AnswerPairReader(workspace, average_scores_by_answer(study.log.counted, study.rubric))
-    answers, short = latest_answers_by_system(study.sources), shorten_system_names(names)
+    answers, short = latest_answers_by_system(study.sources), shorten_system_names(system_names)
     gone = set(left_out_rows[["run", "key"]].astype("str").itertuples(index=False, name=None))
     remaining = {
         name: {
@@ -82,16 +82,16 @@ def _rank_moved_answers_of_system_pairs(
             for key, (source, record) in answers.get(name, {}).items()
             if (source.folder.name, record.key) not in gone
         }
-        for name in names
+        for name in system_names
     }
     pairs = (
         reader.pair_answers(remaining[first], remaining[second], (short[first], short[second]))
-        for first, second in combinations(names, 2)
+        for first, second in combinations(system_names, 2)
     )
     return [moved for moved in pairs if moved.pairs]
 
 
-def moved_answers_tables(study: Study, scope: Scope, planned_questions: pd.DataFrame) -> list[Table]:
+def moved_answers_tables(study: Study, scope: FigureScope, planned_questions: pd.DataFrame) -> list[Table]:
     """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
 
     `planned_questions` has each question that was planned.

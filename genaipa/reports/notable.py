@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import plain_texts, select_one_row_per_planned_answer
+from genaipa.answers.tidy import merge_analyst_rows_per_planned_answer, plain_texts
 from genaipa.reports import part
 from genaipa.reports.chapters import notable_chapter_sentences, outcomes, overall, prompting
-from genaipa.reports.figures.fonts import warn_of_missing_glyphs
+from genaipa.reports.figures.fonts import missing_glyphs_warning_or_empty
 from genaipa.reports.table import Table
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.systems.provider import split_system_name_and_effort
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.answers.study import Study
-    from genaipa.reports.chapters.chapter import Results
+    from genaipa.reports.chapters.chapter import TaskKindResults
 
 _LACKS = {
     "missing": "Questions that were planned but not asked",
@@ -36,7 +36,7 @@ _NAMED = 5
 
 
 @plain_texts
-def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str]:
+def notable_sentences(study: Study, results: Sequence[TaskKindResults] = ()) -> list[str]:
     """Return sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
     result_sentences = [sentence for result in results for sentence in result.notable]
     if study.table.empty and results:
@@ -51,11 +51,15 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_absence_of_averages(study.table),
         *filter(None, [overall.note_unranked_systems(study.table)]),
         *filter(
-            None, [str(part.leaderboard_evidence_level(study.table)), part.describe_scored_parts(study.table).strip()]
+            None,
+            [
+                str(part.leaderboard_evidence_level(study.table)),
+                part.describe_scored_parts_if_partial(study.table).strip(),
+            ],
         ),
         *_note_left_out_analysts(study),
         *_note_averages_mixing_published_scores(study.table),
-        *_note_model_changes(study.table),
+        *_note_systems_served_by_several_models(study.table),
         *_note_reworded_questions(study),
         *_note_translated_questions(study),
         *filter(None, [prompting.note_differing_prompts(study.table)]),
@@ -66,7 +70,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
             for source in study.sources
             if source.manifest.corpus
         ),
-        *_note_count_of_annotated_documents(study),
+        *_note_documents_without_annotations(study),
         *notable_chapter_sentences(study, urgent=False),
         *result_sentences,
     ]
@@ -76,13 +80,15 @@ def _note_missing_glyphs(study: Study) -> list[str]:
     """Return a sentence on letters of names that figures can't show."""
     columns = ("system", "document", "question", "experiment")
     names = (str(name) for column in columns for name in study.table[column].unique())
-    warning = warn_of_missing_glyphs([*names, *study.questions.categories.keys(), *study.questions.categories.values()])
+    warning = missing_glyphs_warning_or_empty(
+        [*names, *study.questions.categories.keys(), *study.questions.categories.values()]
+    )
     return [warning] if warning else []
 
 
 def _note_filters(study: Study) -> list[str]:
     """Return a sentence on each filter of the study's runs; none without filters."""
-    filters = {source.only.describe() for source in study.sources} - {""}
+    filters = {source.only.describe_filters_or_empty() for source in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 
@@ -103,7 +109,7 @@ def warnings_on_averages(study: Study) -> list[str]:
         *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
         *_note_averages_mixing_published_scores(study.table),
-        *_note_model_changes(study.table),
+        *_note_systems_served_by_several_models(study.table),
         *_note_reworded_questions(study),
         *_note_exclusions(study.table),
     ]
@@ -171,11 +177,11 @@ def _note_averages_mixing_published_scores(frame: pd.DataFrame) -> list[str]:
     return [f"{beginning} counts the published score as one more answer. Number of such questions by system: {where}."]
 
 
-def _note_model_changes(frame: pd.DataFrame) -> list[str]:
+def _note_systems_served_by_several_models(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = select_one_row_per_planned_answer(frame)
+    once = merge_analyst_rows_per_planned_answer(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):
@@ -240,7 +246,7 @@ _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",
 """The paper's metrics by what an analyst needs: the answer, the sections that it cites, or the right answer."""
 
 
-def _note_count_of_annotated_documents(study: Study) -> list[str]:
+def _note_documents_without_annotations(study: Study) -> list[str]:
     """Return a sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
     document_rows = study.table[["document", "silent"]].drop_duplicates().astype(str)
     documents = set(document_rows["document"]) - {""}

@@ -24,7 +24,7 @@ from genaipa.files.html import replace_control_characters
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
-from genaipa.reports.answered import count_answered_by_system, note_unanswered
+from genaipa.reports.answered import count_answered_by_system, note_systems_with_unanswered_questions
 from genaipa.reports.answers import ReadableAnswers, collect_readable_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import notable_chapter_sentences, overall
@@ -42,12 +42,12 @@ from genaipa.words import first_sentences, format_count, format_percent_by_item_
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
-    from genaipa.reports.answered import Answered
+    from genaipa.reports.answered import AnsweredCount
     from genaipa.reports.chapters.chapter import Chapter
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.report import Report
     from genaipa.reports.table import Table
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
 
 _MOST = 8
 """Systems in the matrix, the best first."""
@@ -158,7 +158,7 @@ def _make_title_on_ranking(
     best, *rivals = means
     rival_list = _describe_other_averages(rivals, means, names)
     if all(certainties.values()):
-        where = "" if {*certainties.values()} == {"sure"} else f" {_describe_document_count(pairs)}"
+        where = "" if {*certainties.values()} == {"sure"} else f" {_phrase_about_documents(pairs)}"
         return f"{names[best]} answers best{where}: {means[best]:.0f}; {rival_list}"
     alike = [best, *(rival for rival in rivals if not certainties[rival])]
     if len(alike) == len(means):
@@ -236,7 +236,7 @@ def _classify_certainty_of_difference(row: Mapping[str, Any]) -> str:
     return "sure" if row["policies_p_holm"] < row["level"] else "here"
 
 
-def _describe_document_count(pairs: pd.DataFrame) -> str:
+def _phrase_about_documents(pairs: pd.DataFrame) -> str:
     documents = int(pairs["documents"].max())
     return "about this document" if documents == 1 else f"about these {documents} documents"
 
@@ -272,7 +272,7 @@ def _describe_lead_and_its_limits(
         )
     sentences += [
         str(part.leaderboard_evidence_level(report.frame)),
-        note_unanswered(count_answered_by_system(report.frame)),
+        note_systems_with_unanswered_questions(count_answered_by_system(report.frame)),
         _note_reach_beyond_documents(board, pairs),
         _note_scorers(board),
     ]
@@ -301,7 +301,7 @@ def _list_warnings_on_averages(report: Report) -> list[str]:
     urgent = notable_chapter_sentences(report.study, urgent=True)
     return [
         *urgent,
-        *filter(None, [part.describe_scored_parts(report.frame).strip(), apart]),
+        *filter(None, [part.describe_scored_parts_if_partial(report.frame).strip(), apart]),
         *notable.warnings_on_averages(report.study),
     ]
 
@@ -318,7 +318,7 @@ def _note_unmeasured_topics(absence_sentences: Sequence[str]) -> str:
 
 
 def _make_matrix_lines(
-    pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], answered: Mapping[str, Answered]
+    pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], answered: Mapping[str, AnsweredCount]
 ) -> list[MatrixLine]:
     systems = list(means)[:_MOST]
     ranks = {
@@ -427,7 +427,7 @@ def _render_main_page(
         answers=answers,
         absent=report.absent,
         number_absent=len({sentence.partition(":")[0] for sentence in report.absent}),
-        inputs={table.name: len(table.data) for table in report.inputs},
+        inputs={table.name: len(table.data) for table in report.input_tables},
         runs=[source.folder.name for source in study.sources],
     )
 
@@ -481,11 +481,11 @@ def load_template(name: str, package: str = "genaipa.reports") -> jinja2.Templat
     return _template_environment(package).get_template(name)
 
 
-def _list_source_systems(sources: Sequence[Source]) -> list[str]:
+def _list_source_systems(sources: Sequence[SelectedRun]) -> list[str]:
     return sorted({system for source in sources for system in source.systems})
 
 
-def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, str]]:
+def _study_facts(report: Report, sources: Sequence[SelectedRun]) -> list[tuple[str, str]]:
     study, frame, task_facts = report.study, report.frame, [fact for result in report.results for fact in result.facts]
     if frame.empty and report.results:
         runs = _describe_runs_and_dates(sources)
@@ -520,7 +520,7 @@ def _name_judges_or_nobody(study: Study) -> str:
     )
 
 
-def _describe_runs_and_dates(sources: Sequence[Source]) -> str:
+def _describe_runs_and_dates(sources: Sequence[SelectedRun]) -> str:
     """Count the runs, and name their days."""
     # What was imported has no times of its own.
     begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
@@ -572,7 +572,7 @@ def _chapter_template_values(
 
 def _render_table_for_page(table: Table, answers: ReadableAnswers) -> _TableOrFigureOnPage:
     lean = table.copy_without_groups_equal_to_all
-    markup = Markup(as_html(lean, hrefs=answers.answer_links(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
+    markup = Markup(as_html(lean, row_hrefs=answers.answer_links(lean.data), without_title_and_note=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
     caption = _render_caption_and_warnings(table.first_sentences_of_note, table.note)
     return _TableOrFigureOnPage(table.name, table.title, caption, markup, brief=brief)

@@ -81,12 +81,12 @@ def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
         reason = f", but the random part of {wave_size:,} is not finished: not a sample"
     elif late > LATE * len(scored):
         reason = f", but {late:,} came after the draw: not a sample"
-    elif _is_wave_drawn_unevenly(rows):
+    elif _is_wave_sampling_uneven_by_document(rows):
         reason = ", some documents more often than others: not a sample"
     return ScoredPart(len(scored), int(scored.sum()), scored_in_wave, reason, wave_size - scored_in_wave)
 
 
-def _is_wave_drawn_unevenly(rows: pd.DataFrame) -> bool:
+def _is_wave_sampling_uneven_by_document(rows: pd.DataFrame) -> bool:
     """Tell whether chance favours documents: one run's draw took all of its answers, later ones a part."""
     answers = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
     chances = answers.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
@@ -150,7 +150,7 @@ def describe_scored_part_by_system(frame: pd.DataFrame) -> dict[str, str]:
     return descriptions
 
 
-def describe_scored_parts(frame: pd.DataFrame) -> str:
+def describe_scored_parts_if_partial(frame: pd.DataFrame) -> str:
     """Return a sentence on the parts of answers that averages rest on; empty where all answers are scored."""
     if not is_partly_scored(frame):
         return ""
@@ -172,18 +172,18 @@ _POOLED = {
 }
 """Table → the experiments that its averages are over."""
 _WARNED = re.compile(rf"Less than {LEAST_SCORED:.0%} scored and not a sample[^;]*(?:; [^;]*)*?\.(?= [A-Z]|$)")
-SparselyScored = dict[tuple[str, str], tuple[int, int]]
+SparseScoreCounts = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
 
 @averages.cache_per_frame
-def find_sparsely_scored_experiments(frame: pd.DataFrame) -> SparselyScored:
+def find_sparsely_scored_experiments(frame: pd.DataFrame) -> SparseScoreCounts:
     """Return the experiments of a tidy table with too few scores.
 
     A published mean over documents scores its question about each of them.
     """
     rows = averages.select_policy_rows(frame)
-    thin_counts: SparselyScored = {}
+    thin_counts: SparseScoreCounts = {}
     for (system, experiment), group in rows.groupby(_BY, observed=True, sort=True):
         planned_cells = group.loc[group["document"] != "", ["document", "question"]].drop_duplicates()
         scores = group[group["counted"] & group["m_all"].notna()]
@@ -215,7 +215,7 @@ def note_sparsely_scored_experiments(frame: pd.DataFrame) -> str:
     return note_blank_leaderboard_cells(find_sparsely_scored_experiments(frame)).strip()
 
 
-def note_blank_leaderboard_cells(sparse_counts: SparselyScored) -> str:
+def note_blank_leaderboard_cells(sparse_counts: SparseScoreCounts) -> str:
     """Return a sentence on the cells left blank, with how much of each is scored."""
     if not sparse_counts:
         return ""
@@ -225,7 +225,7 @@ def note_blank_leaderboard_cells(sparse_counts: SparselyScored) -> str:
     )
 
 
-def add_sparse_scores_warning_to_table(report_table: Table, sparse_counts: SparselyScored) -> Table:
+def add_sparse_scores_warning_to_table(report_table: Table, sparse_counts: SparseScoreCounts) -> Table:
     """Return the table with a sentence on these experiments, where it has averages of any."""
     return replace(
         report_table,
@@ -233,7 +233,7 @@ def add_sparse_scores_warning_to_table(report_table: Table, sparse_counts: Spars
     )
 
 
-def add_sparse_scores_warning_to_figure(figure: Figure, sparse_counts: SparselyScored) -> Figure:
+def add_sparse_scores_warning_to_figure(figure: Figure, sparse_counts: SparseScoreCounts) -> Figure:
     """Return the figure with a sentence on these experiments, where it has averages of any."""
     return replace(
         figure, about=f"{figure.about}{_make_sparse_scores_warning(figure.name, figure.table, sparse_counts)}"
@@ -245,7 +245,9 @@ def extract_sparse_scores_warning(note: str) -> str:
     return "".join(_WARNED.findall(note)[:1])
 
 
-def _make_sparse_scores_warning(shown_name: str, report_table: Table, sparse_counts: SparselyScored) -> str:
+def _make_sparse_scores_warning(
+    table_or_figure_name: str, report_table: Table, sparse_counts: SparseScoreCounts
+) -> str:
     means = [column for column in _MEANS if column in report_table.data]
     data = report_table.data.dropna(subset=means, how="all")
     if not means or data.empty:
@@ -256,7 +258,8 @@ def _make_sparse_scores_warning(shown_name: str, report_table: Table, sparse_cou
         # A figure of one experiment has it in its name.
         systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in sparse_counts}
         pooled = _POOLED.get(
-            shown_name, [experiment for _, experiment in sparse_counts if shown_name.startswith(f"{experiment}-")]
+            table_or_figure_name,
+            [experiment for _, experiment in sparse_counts if table_or_figure_name.startswith(f"{experiment}-")],
         )
         cells_shown = {(system, experiment) for system in systems for experiment in pooled}
     thin_shown = {key: numbers for key, numbers in sparse_counts.items() if key in cells_shown}
@@ -287,13 +290,13 @@ def tabulate_average_bounds_with_unscored(frame: pd.DataFrame) -> Table:
     rows = []
     if len(lacking_parts):
         bounds = {
-            name: _average_by_system_and_experiment(
-                estimate_human_scores_with_judge(_fill_unscored_wave_answers(policies, value)).frame
+            name: _average_m_all_by_system_and_experiment(
+                estimate_human_scores_with_judge(_add_score_rows_for_unscored_answers(policies, value)).frame
             )
             for name, value in _ENDS.items()
         }
         experiment_means, judge_means = (
-            _average_by_system_and_experiment(estimate_human_scores_with_judge(policies).frame),
+            _average_m_all_by_system_and_experiment(estimate_human_scores_with_judge(policies).frame),
             _judge_means_of_waves_by_unscored_flag(policies),
         )
         for row in lacking_parts.to_dict("records"):
@@ -328,10 +331,10 @@ def _is_unscored_wave_answer(frame: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(frame.index.isin(unscored.index), index=frame.index)
 
 
-def _fill_unscored_wave_answers(frame: pd.DataFrame, value: float) -> pd.DataFrame:
+def _add_score_rows_for_unscored_answers(frame: pd.DataFrame, m_all: float) -> pd.DataFrame:
     """Return the table as if people had given this value to what waves lack."""
     filled = frame[_is_unscored_wave_answer(frame)].drop_duplicates(["run", "key"])
-    filled = filled.assign(m_all=value, averaged=1, counted=True)
+    filled = filled.assign(m_all=m_all, averaged=1, counted=True)
     rubric = frame.loc[frame["counted"] & (frame["unit"] == "answer"), "rubric"].iloc[0]
     for name, text in {"role": "score", "scorer": "human", "rubric": rubric}.items():
         kinds = frame[name].cat.categories.union([text], sort=False)
@@ -340,7 +343,7 @@ def _fill_unscored_wave_answers(frame: pd.DataFrame, value: float) -> pd.DataFra
     return pd.concat([frame, filled], ignore_index=True)
 
 
-def _average_by_system_and_experiment(frame: pd.DataFrame) -> dict[Hashable, float]:
+def _average_m_all_by_system_and_experiment(frame: pd.DataFrame) -> dict[Hashable, float]:
     """Return the average of each system and experiment."""
     question_means = averages.average_policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
     return dict(question_means.groupby(_BY)["m_all"].mean())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
     from genaipa.runs.records import Manifest
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
 
 _version = cache(metadata.version)
 """Of a package; reading it takes a millisecond."""
@@ -50,17 +50,19 @@ def tabulate_runs(study: Study) -> Table:
     return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
 
 
-def _run_table_facts_of_plan(source: Source) -> Mapping[str, str]:
+def _run_table_facts_of_plan(source: SelectedRun) -> Mapping[str, str]:
     """Facts about the plan of a run whose kind has some."""
     return source.manifest.spec.plan.run_table_facts(source.manifest.spec.task)
 
 
-def _make_run_table_row(source: Source, blank_facts: dict[str, str]) -> dict[str, Any]:
+def _make_run_table_row(source: SelectedRun, blank_facts: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
     plan_facts, plan = {**blank_facts, **_run_table_facts_of_plan(source)}, get_plan_if_procedure_run(spec)
     return {
         "run": source.folder.name,
-        "status": source.folder.status(manifest, answers_missing=bool(source.folder.describe_lost_answers(manifest))),
+        "status": source.folder.status(
+            manifest, answers_missing=bool(source.folder.describe_lost_answers_or_empty(manifest))
+        ),
         "begun": _format_time_to_minute(manifest.created),
         "updated": _format_time_to_minute(manifest.updated),
         **{name: plan_facts[name] for name in plan_facts if name != "wordings"},
@@ -130,9 +132,9 @@ def tabulate_document_texts(study: Study) -> Table:
     return Table("texts", "The texts", note, data)
 
 
-def _make_frame_without_blank_columns(rows: list[dict[str, Any]], required: tuple[str, ...]) -> pd.DataFrame:
-    data = pd.DataFrame(rows, columns=None if rows else list(required))
-    return data[[name for name in data.columns if (data[name] != "").any() or name in required]]
+def _make_frame_without_blank_columns(rows: list[dict[str, Any]], required_columns: tuple[str, ...]) -> pd.DataFrame:
+    data = pd.DataFrame(rows, columns=None if rows else list(required_columns))
+    return data[[name for name in data.columns if (data[name] != "").any() or name in required_columns]]
 
 
 def make_report_manifest(study: Study) -> dict[str, Any]:
@@ -161,11 +163,11 @@ def package_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: _version(name) for name in _COMPUTING}}
 
 
-def _digest_run_file(source: Source, name: str) -> str | None:
-    return _digest_answers(source) if name == ANSWERS else _digest_file(source.folder.path / name)
+def _digest_run_file(source: SelectedRun, file_name: str) -> str | None:
+    return _digest_answers(source) if file_name == ANSWERS else _digest_file(source.folder.path / file_name)
 
 
-def _digest_answers(source: Source) -> str | None:
+def _digest_answers(source: SelectedRun) -> str | None:
     """Return the SHA-256 of the answers of a run; None without any."""
     digest = hashlib.sha256()
     try:

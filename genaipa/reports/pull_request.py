@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import clip, shell_command
+from genaipa.errors import clip, format_shell_command
 from genaipa.reports import averages
 from genaipa.reports.figures.style import clean_name_on_one_line
-from genaipa.reports.gate import format_change_with_interval
+from genaipa.reports.gate import format_b_minus_a_with_interval
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.runs.permission import Permission
+from genaipa.runs.permission import SharingPermission
 from genaipa.runs.records import RecordHead
 from genaipa.runs.selection import find_run
 
@@ -93,7 +93,7 @@ def _read_replies_or_why_not_shown(
     texts = {}
     for run, keys in wanted.items():
         folder = find_run(workspace, run)
-        permission = Permission(folder, folder.manifest())
+        permission = SharingPermission(folder, folder.manifest())
         for _, record in folder.read_checksummed_answers_with_offsets(RecordHead):
             if record.key in keys:
                 free = permission.may_share_reply(record.system, record.document)
@@ -137,7 +137,7 @@ def _render_markdown_row(row: Mapping[Any, Any]) -> str:
     means = (f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b"))
     return (
         f"| {_escape_table_bars(_escape_markdown(name))} | {' | '.join(means)} | "
-        f"{format_change_with_interval(row)} | {_describe_change_for_second(row)} |"
+        f"{format_b_minus_a_with_interval(row)} | {_describe_change_for_second(row)} |"
     )
 
 
@@ -163,16 +163,16 @@ def _render_changed_answer(answer: ChangedAnswer) -> str:
     )
 
 
-def render_markdown_link_to_report(report: Path, page: Path) -> str:
+def render_markdown_link_to_report(report_path: Path, linking_page: Path) -> str:
     """Return the link from a page to a report or a folder of files, by its path."""
-    path = os.path.relpath(report, page.parent).replace(os.sep, "/")
+    path = os.path.relpath(report_path, linking_page.parent).replace(os.sep, "/")
     target = re.sub(r"([<>\\])", r"\\\1", path)
     return f"More: [{_escape_markdown(path)}](<{target}>)"
 
 
 def render_markdown_of_report_command(runs: Sequence[str]) -> str:
     """Return the command that makes the report on these runs."""
-    return f"More: {_format_inline_code(shell_command('genaipa', 'report', *runs))}"
+    return f"More: {_format_inline_code(format_shell_command('genaipa', 'report', *runs))}"
 
 
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:$]|(?<=www)\.")

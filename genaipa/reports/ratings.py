@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.plugins import make_plugins_and_problems
-from genaipa.reports.judged.verdicts import LEAST, empty_columns, explain_too_few_answers
+from genaipa.reports.judged.verdicts import LEAST, empty_columns, explain_too_few_answers_or_empty
 from genaipa.reports.table import make_table
 from genaipa.scoring.agreement import agreement_columns
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.stats.agreement import measure_agreement, measure_side_agreement
+from genaipa.stats.agreement import measure_agreement, measure_agreement_between_two_sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ _HEADINGS = {
 }
 
 
-class Ratings:
+class AnswerPartRatings:
     """Base of what a package has rated in answers, part by part."""
 
     noun: ClassVar[str]
@@ -57,7 +57,7 @@ class Ratings:
         """Count what these events say of each part of the study's answers; a part of which none says anything lacks."""
         raise NotImplementedError
 
-    def tabulate_judges_alone(self, study: Study, judges: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
+    def tabulate_judges_alone(self, study: Study, judge_verdicts: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
         """Tabulate what judges alone say of systems, which is no estimate of what people would say."""
         return None
 
@@ -69,9 +69,9 @@ class RatedTables(NamedTuple):
     problems: list[str]
 
 
-def tabulate_ratings_of_packages(make_table_of_ratings: Callable[[Ratings], Table | None]) -> RatedTables:
+def tabulate_ratings_of_packages(make_table_of_ratings: Callable[[AnswerPartRatings], Table | None]) -> RatedTables:
     """Make a table of the ratings of each installed package."""
-    ratings, unloaded = make_plugins_and_problems("agreement", {}, Ratings)
+    ratings, unloaded = make_plugins_and_problems("agreement", {}, AnswerPartRatings)
     tables: list[Table] = []
     problems = list(unloaded)
     for name, package_ratings in ratings.items():
@@ -84,7 +84,7 @@ def tabulate_ratings_of_packages(make_table_of_ratings: Callable[[Ratings], Tabl
     return RatedTables(tables, problems)
 
 
-def tabulate_agreement_of_people(ratings: Ratings, study: Study) -> Table:
+def tabulate_people_rating_agreement(ratings: AnswerPartRatings, study: Study) -> Table:
     """Tabulate the agreement of people with each other; nothing until two have rated the same part."""
     people = ratings.count_ratings(study, study.independent_scores)
     parts = [part for part, counts in people.items() if counts.sum() > 1]
@@ -93,31 +93,31 @@ def tabulate_agreement_of_people(ratings: Ratings, study: Study) -> Table:
         _rating_scale_values(ratings),
         _answer_number_of_each_part(parts),
     )
-    return _make_agreement_table(
+    return _make_rating_agreement_table(
         ratings,
         f"{ratings.noun}-agreement",
         f"Agreement on {ratings.noun}",
         f"{_describe_agreement_measures(ratings)} Over the {ratings.noun} that two or more people rated "
         "before they saw each "
         f"other's ratings.",
-        [_make_agreement_row(ratings, parts, agreement)] if parts else [],
+        [_make_rating_agreement_row(ratings, parts, agreement)] if parts else [],
     )
 
 
-def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdicts) -> Table:
+def tabulate_judge_rating_agreement(ratings: AnswerPartRatings, study: Study, judge_verdicts: Verdicts) -> Table:
     """Tabulate the agreement of each judge with people; nothing where no judge rated a part."""
     people = ratings.count_ratings(study, study.independent_scores)
     rows = []
-    for judge, events in _group_verdicts_by_judge(study, judges).items():
+    for judge, events in _group_verdicts_by_judge(study, judge_verdicts).items():
         judge_counts = ratings.count_ratings(study, events)
         parts = [part for part in judge_counts if part in people]
         if judge_counts:
             judged, scored = (_stack_counts_of_parts(ratings, side, parts) for side in (judge_counts, people))
-            agreement = measure_side_agreement(
+            agreement = measure_agreement_between_two_sides(
                 judged, scored, _rating_scale_values(ratings), _answer_number_of_each_part(parts)
             )
-            rows.append({"judge": judge, **_make_agreement_row(ratings, parts, agreement, least_answers=LEAST)})
-    return _make_agreement_table(
+            rows.append({"judge": judge, **_make_rating_agreement_row(ratings, parts, agreement, least_answers=LEAST)})
+    return _make_rating_agreement_table(
         ratings,
         f"judges-{ratings.noun}",
         f"How far judges agree with people on {ratings.noun}",
@@ -128,22 +128,22 @@ def tabulate_agreement_of_judges(ratings: Ratings, study: Study, judges: Verdict
     )
 
 
-def _group_verdicts_by_judge(study: Study, judges: Verdicts) -> dict[str, list[Event]]:
+def _group_verdicts_by_judge(study: Study, judge_verdicts: Verdicts) -> dict[str, list[Event]]:
     """Return the verdicts in effect of each judge."""
-    verdicts: dict[str, list[Event]] = {name: [] for name in judges.judges}
+    verdicts: dict[str, list[Event]] = {name: [] for name in judge_verdicts.judges}
     for event in effective_scores_and_adjudications(
         event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"
     ):
-        if name := judges.find_judge_name(event.analyst):
+        if name := judge_verdicts.find_judge_name_or_empty(event.analyst):
             verdicts[name].append(event)
     return verdicts
 
 
-def _rating_scale_values(ratings: Ratings) -> NDArray[np.float64]:
+def _rating_scale_values(ratings: AnswerPartRatings) -> NDArray[np.float64]:
     return np.array([*ratings.values.values()])
 
 
-def _stack_counts_of_parts(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
+def _stack_counts_of_parts(ratings: AnswerPartRatings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
     return np.array([counts[part] for part in parts], dtype=np.int64).reshape(-1, len(ratings.values))
 
 
@@ -153,18 +153,18 @@ def _answer_number_of_each_part(parts: Sequence[Part]) -> NDArray[np.int64]:
     return np.array([numbers[answer] for answer, _ in parts], dtype=np.int64)
 
 
-def _make_agreement_row(
-    ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement, least_answers: int = 0
+def _make_rating_agreement_row(
+    ratings: AnswerPartRatings, parts: Sequence[Part], agreement: ScaleAgreement, least_answers: int = 0
 ) -> dict[str, object]:
     answers = len({answer for answer, _ in parts})
     about: dict[str, object] = {"answers": answers, ratings.noun: len(parts)}
     if answers < least_answers:
-        return {**about, "reason": explain_too_few_answers(answers)}
+        return {**about, "reason": explain_too_few_answers_or_empty(answers)}
     row = {**about, **agreement_columns(agreement)}
     return {**row, "reason": f"all {ratings.noun} have the same rating"} if isnan(agreement.alpha) else row
 
 
-def _describe_agreement_measures(ratings: Ratings) -> str:
+def _describe_agreement_measures(ratings: AnswerPartRatings) -> str:
     values = ", ".join(reversed(ratings.values))
     return (
         f"Krippendorff's alpha over answers and {ratings.noun} ({values}, in this order), with its interval for other "
@@ -172,8 +172,8 @@ def _describe_agreement_measures(ratings: Ratings) -> str:
     )
 
 
-def _make_agreement_table(
-    ratings: Ratings, name: str, title: str, note: str, rows: list[dict[str, object]], *about: str
+def _make_rating_agreement_table(
+    ratings: AnswerPartRatings, name: str, title: str, note: str, rows: list[dict[str, object]], *about: str
 ) -> Table:
     columns = [*about, "answers", ratings.noun, *_MEASURES, "reason"]
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_MEASURES, "float64"))

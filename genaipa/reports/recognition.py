@@ -21,10 +21,10 @@ def document_language_codes_or_english(rows: pd.DataFrame, code_by_document: Map
     return {(code_by_document or {}).get(name, ENGLISH.code) for name in rows["document"].unique()}
 
 
-def describe_rule_accuracy(rule: Rule, codes: Iterable[str]) -> str:
+def describe_rule_accuracy(rule: Rule, language_codes: Iterable[str]) -> str:
     """Say how many of 100 the rules recognise in documents' languages (codes), and where nobody has measured that."""
     spoken = sorted(
-        (language for code in set(codes) if (language := LANGUAGES.get(code))),
+        (language for code in set(language_codes) if (language := LANGUAGES.get(code))),
         key=lambda known_language: known_language.name,
     )
     measured = [

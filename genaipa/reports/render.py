@@ -89,7 +89,7 @@ def _escape_formulas(column: pd.Series[Any]) -> list[Any]:
     escaped: dict[str, str] = {}
     for value in column.unique():
         if isinstance(value, str):
-            escaped[value] = escape_formula(value, csv=True)
+            escaped[value] = escape_formula(value, in_csv=True)
     return [escaped.get(value, value) if isinstance(value, str) else value for value in column]
 
 
@@ -107,13 +107,15 @@ def as_latex(table: Table) -> str:
     )
 
 
-def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
+def as_html(
+    table: Table, *, max_rows: int | None = None, row_hrefs: Sequence[str] = (), without_title_and_note: bool = False
+) -> str:
     """Return a `<table>` with its title as caption, and its note under it.
 
     Of `max_rows` rows at most, and then it says so.
 
-    `hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `bare` table has neither
-    title nor note.
+    `row_hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `without_title_and_note`
+    table has neither title nor note.
     """
     rows_in_all = len(table.data)
     if max_rows is not None and rows_in_all > max_rows:
@@ -135,19 +137,27 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
             _render_html_cell(index, cell, right, lead, href if index in linked else "", faint=index in faint)
             for index, cell in enumerate(row)
         )
-        for row, href in itertools.zip_longest(table.cells, hrefs[: len(table.data)], fillvalue="")
+        for row, href in itertools.zip_longest(table.cells, row_hrefs[: len(table.data)], fillvalue="")
     )
     broad = ' class="broad"' if len(columns) > _BROAD else ""
     return "\n".join(
         (
             f"<table{broad}>",
-            *((f"<caption><span>{escape_html(table.title)}</span></caption>",) if table.title and not bare else ()),
+            *(
+                (f"<caption><span>{escape_html(table.title)}</span></caption>",)
+                if table.title and not without_title_and_note
+                else ()
+            ),
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
             *(f"<tr>{line}</tr>" for line in lines),
             "</tbody>",
             "</table>",
-            *((f'<p class="note">{render_note_html_with_code(table.note)}</p>',) if table.note and not bare else ()),
+            *(
+                (f'<p class="note">{render_note_html_with_code(table.note)}</p>',)
+                if table.note and not without_title_and_note
+                else ()
+            ),
         )
     )
 
@@ -162,16 +172,20 @@ def render_note_html_with_code(text: str) -> str:
 
 
 def _render_html_cell(
-    index: int, cell: str, numeric: set[int], header_index: int | None, href: str, *, faint: bool
+    column_index: int, cell: str, numeric_columns: set[int], header_index: int | None, href: str, *, faint: bool
 ) -> str:
     text = f'<a href="{escape_html(href)}">{escape_html(cell)}</a>' if href and cell else escape_html(cell)
     text = f'<span style="color: #767676">{text}</span>' if faint else text
-    kind = ' class="long"' if len(cell) > _FITS and index not in numeric else _number_class_attribute(index, numeric)
-    return f'<th scope="row"{kind}>{text}</th>' if index == header_index else f"<td{kind}>{text}</td>"
+    kind = (
+        ' class="long"'
+        if len(cell) > _FITS and column_index not in numeric_columns
+        else _number_class_attribute(column_index, numeric_columns)
+    )
+    return f'<th scope="row"{kind}>{text}</th>' if column_index == header_index else f"<td{kind}>{text}</td>"
 
 
-def _number_class_attribute(index: int, numeric: set[int]) -> str:
-    return ' class="number"' if index in numeric else ""
+def _number_class_attribute(column_index: int, numeric_columns: set[int]) -> str:
+    return ' class="number"' if column_index in numeric_columns else ""
 
 
 def _put_text_on_one_line(text: str) -> str:
@@ -244,15 +258,25 @@ class _Layout:
     wide: float
 
 
-def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, numeric: set[int]) -> str:
-    r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `numeric` are the columns that hold numbers."""
-    layout, (note, comment) = _fit_latex_layout(head, body, numeric), _split_note_into_sentence_and_comment(note)
+def render_latex_table(
+    name: str, title: str, note: str, headings: Sequence[str], body: Cells, numeric_columns: set[int]
+) -> str:
+    r"""Return a floating table labelled `tab:NAME`, or a `longtable`.
+
+    `numeric_columns` are the columns that hold numbers.
+    """
+    layout, (note, comment) = (
+        _fit_latex_layout(headings, body, numeric_columns),
+        _split_note_into_sentence_and_comment(note),
+    )
     columns = "".join(
-        ("r" if index in numeric else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
+        ("r" if index in numeric_columns else "l")
+        if width is None
+        else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
         for index, width in enumerate(layout.widths)
     )
     heads = " & ".join(layout.head) + r" \\"
-    lines = [_render_latex_row(row, numeric, layout) for row in body]
+    lines = [_render_latex_row(row, numeric_columns, layout) for row in body]
     caption = f"\\caption{{{_render_latex_text_with_m_all(title)}}}\\label{{tab:{name}}}"
     size = f"\\{layout.size}\\setlength{{\\tabcolsep}}{{{layout.gap:g}pt}}"
     below = (
@@ -322,11 +346,14 @@ _STEPS = (
 """Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be; the room that there is."""
 
 
-def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _Layout:
+def _fit_latex_layout(headings: Sequence[str], body: Cells, numeric_columns: set[int]) -> _Layout:
     """Return the first of the steps by which the table is no wider than a column, else than a page."""
-    indices = range(len(head))
+    indices = range(len(headings))
     cells = [
-        max(((_measure_number_ems if index in numeric else _measure_text_ems)(row[index]) for row in body), default=0.0)
+        max(
+            ((_measure_number_ems if index in numeric_columns else _measure_text_ems)(row[index]) for row in body),
+            default=0.0,
+        )
         for index in indices
     ]
     chunks = [
@@ -337,38 +364,40 @@ def _fit_latex_layout(head: Sequence[str], body: Cells, numeric: set[int]) -> _L
         points, gap = _SIZES[size]
         gap = gap if room == _WIDE else _CLOSE
         # A text is broken in what takes the whole page alone.
-        broad = [index in numeric or room < _WIDE for index in indices]
+        broad = [index in numeric_columns or room < _WIDE for index in indices]
         narrowest = [
             cells[index] if broad[index] else min(cells[index], max(floor, chunks[index])) for index in indices
         ]
         # A heading is as wide as its cells, or as its longest word.
-        lines = [_break_heading(text, max(cells[index], 4.0)) if broken else [text] for index, text in enumerate(head)]
+        lines = [
+            _break_heading(text, max(cells[index], 4.0)) if broken else [text] for index, text in enumerate(headings)
+        ]
         upright = [
             turned
-            and (index in numeric or not floor)
+            and (index in numeric_columns or not floor)
             and max(map(_measure_text_ems, lines[index])) > max(narrowest[index], _TURNED)
             for index in indices
         ]
         heads = [_TURNED if upright[index] else max(map(_measure_text_ems, lines[index])) for index in indices]
-        widths = _distribute_column_widths(cells, narrowest, heads, (room - 2 * gap * len(head)) / points)
+        widths = _distribute_column_widths_or_none(cells, narrowest, heads, (room - 2 * gap * len(headings)) / points)
         if widths is not None:
             break
     final_widths = widths or narrowest
     narrowed = [
-        final_widths[index] * points if index not in numeric and final_widths[index] < cells[index] else None
+        final_widths[index] * points if index not in numeric_columns and final_widths[index] < cells[index] else None
         for index in indices
     ]
     heading_cells = [
-        f"\\rotatebox{{90}}{{{_render_latex_text_with_m_all(head[index])}}}"
+        f"\\rotatebox{{90}}{{{_render_latex_text_with_m_all(headings[index])}}}"
         if upright[index]
-        else _render_stacked_heading(lines[index], "r" if index in numeric else "l")
+        else _render_stacked_heading(lines[index], "r" if index in numeric_columns else "l")
         for index in indices
     ]
-    wide = sum(max(pair) for pair in zip(final_widths, heads, strict=True)) * points + 2 * gap * len(head)
+    wide = sum(max(pair) for pair in zip(final_widths, heads, strict=True)) * points + 2 * gap * len(headings)
     return _Layout(size, points, gap, narrowed, heading_cells, wide)
 
 
-def _distribute_column_widths(
+def _distribute_column_widths_or_none(
     cell_widths: list[float], least_widths: list[float], heading_widths: list[float], total_width: float
 ) -> list[float] | None:
     """Return the columns' widths in ems: what each needs, and its share of what is left; None without enough room."""
@@ -382,22 +411,22 @@ def _distribute_column_widths(
     return [small + share * (large - small) for small, large in zip(narrow, whole, strict=True)]
 
 
-def _break_heading(text: str, width: float) -> list[str]:
+def _break_heading(text: str, width_ems: float) -> list[str]:
     """Return the heading in lines of this many ems, or of a word."""
     lines: list[str] = []
     for word in text.split():
-        if lines and _measure_text_ems(f"{lines[-1]} {word}") <= width:
+        if lines and _measure_text_ems(f"{lines[-1]} {word}") <= width_ems:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return lines or [""]
 
 
-def _render_stacked_heading(lines: Sequence[str], side: str) -> str:
+def _render_stacked_heading(lines: Sequence[str], alignment: str) -> str:
     if len(lines) == 1:
         return _render_latex_text_with_m_all(lines[0])
     inside = r" \\ ".join(map(_render_latex_text_with_m_all, lines))
-    return f"\\shortstack[{side}]{{{inside}}}"
+    return f"\\shortstack[{alignment}]{{{inside}}}"
 
 
 def _estimate_table_height_in_points(layout: _Layout, body: Cells, note: str) -> float:
@@ -432,11 +461,11 @@ def _split_where_latex_may_break(text: str) -> list[str]:
 # -- what is written --
 
 
-def _render_latex_row(cells: Sequence[str], numeric: set[int], layout: _Layout) -> str:
+def _render_latex_row(cells: Sequence[str], numeric_columns: set[int], layout: _Layout) -> str:
     """Write one row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
     written = []
     for index, cell in enumerate(cells):
-        if index in numeric:
+        if index in numeric_columns:
             written.append(_render_latex_number(cell))
         elif layout.widths[index] is None:
             written.append(_render_latex_text_with_m_all(cell))

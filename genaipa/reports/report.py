@@ -15,10 +15,10 @@ from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import MadeChapters, make_chapters, overall
 from genaipa.reports.chapters.chapter import make_rule_scored_results
 from genaipa.reports.chapters.cost import CostChapter
-from genaipa.reports.figures.figure import FORMATS, Scope
+from genaipa.reports.figures.figure import FORMATS, FigureScope
 from genaipa.reports.render import as_json_rows
 from genaipa.runs.run import Runs, resolve_workspace_and_run_names
-from genaipa.runs.selection import resolve_system_or_run_name, select_sources
+from genaipa.runs.selection import resolve_system_or_run_name, select_runs_and_apply_filters
 from genaipa.scoring.rubric import BandBounds
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.reports.chapters.chapter import Chapter, Results
+    from genaipa.reports.chapters.chapter import Chapter, TaskKindResults
     from genaipa.reports.figures.figure import Figure, Format
     from genaipa.reports.table import Table
     from genaipa.runs.filters import Filters
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import WorkspaceLike
 
 
@@ -47,7 +47,7 @@ class Report:
     bounds: BandBounds
     chapters: list[Chapter]
     selection: tuple[str, ...] = ()
-    results: Sequence[Results] = ()
+    results: Sequence[TaskKindResults] = ()
     """Results of kinds of tasks whose answers people don't score, which are in no table of answers and scores."""
 
     @classmethod
@@ -56,18 +56,18 @@ class Report:
         study: Study,
         bounds: BandBounds | None = None,
         selection: Sequence[str] = (),
-        results: Sequence[Results] = (),
+        results: Sequence[TaskKindResults] = (),
     ) -> Report:
         """Make the report of a study and of results by rule; `bounds` are the bands'."""
         bounds = bounds or study.rubric.bands
         procedure = not study.table.empty or not results
         if study.table["counted"].any():
-            study = study.reorder_categories("system", overall.rank_systems(study.table))
+            study = study.reorder_categories("system", overall.rank_systems_unscored_last(study.table))
         chapters, problems = make_chapters(study, bounds) if procedure else MadeChapters([], [])
         if problems:
             study = replace(study, problems=[*study.problems, *problems])
         chapters += [chapter for result in results for chapter in result.chapters(study)]
-        if not procedure and (spent := CostChapter().make(study, Scope())):
+        if not procedure and (spent := CostChapter().make(study, FigureScope())):
             chapters.append(spent)
         return cls(study, bounds, chapters, tuple(selection), results)
 
@@ -109,12 +109,12 @@ class Report:
         return notable.notable_sentences(self.study, self.results)
 
     @cached_property
-    def gaps(self) -> list[str]:
+    def missing_answer_sentences(self) -> list[str]:
         """Sentences of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
         return notable.sentences_on_missing_answers(self.study)
 
     @cached_property
-    def inputs(self) -> list[Table]:
+    def input_tables(self) -> list[Table]:
         """The tables of what went in: runs, systems and texts."""
         study = self.study
         every = (
@@ -196,18 +196,20 @@ def report(
     """
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     resolved_workspace.check_output_outside_data(Path(folder) if folder is not None else None)
-    sources = select_sources(resolved_workspace, names, only)
+    sources = select_runs_and_apply_filters(resolved_workspace, names, only)
     left_out = _note_unreported_runs_or_raise_if_all(sources)
-    study = gather_study_with_stored_scores(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
+    study = gather_study_with_stored_scores(
+        resolved_workspace, sources, count_excluded=excluded, apply_corrections=corrected, document_group_column=by
+    )
     study = replace(study, problems=[*study.problems, *left_out])
-    results: list[Results] = []
+    results: list[TaskKindResults] = []
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
         results = make_rule_scored_results(resolved_workspace, sources)
     full = [resolve_system_or_run_name(resolved_workspace, name).name for name in names]
     tell("computing tables")
     built_report = Report.build(
-        study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results
+        study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each_filter() if only else ())))), results
     )
     if results and not built_report.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(built_report.problems)}")
@@ -216,7 +218,7 @@ def report(
     return built_report
 
 
-def _note_unreported_runs_or_raise_if_all(sources: Sequence[Source]) -> list[str]:
+def _note_unreported_runs_or_raise_if_all(sources: Sequence[SelectedRun]) -> list[str]:
     """Sentences on the runs of kinds that have nothing in a report; a UsageError if all are."""
     tasks_by_run = {
         source.folder.name: source.manifest.spec.task
@@ -265,7 +267,10 @@ def scores(
     """
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     study = gather_study_with_stored_scores(
-        resolved_workspace, select_sources(resolved_workspace, names), excluded=excluded, scores_alone=not facts
+        resolved_workspace,
+        select_runs_and_apply_filters(resolved_workspace, names),
+        count_excluded=excluded,
+        without_reading_texts=not facts,
     )
     table = study.make_tidy_table() if facts else study.table
     return table if everything else table[table["counted"]].reset_index(drop=True)
@@ -291,5 +296,5 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     """
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     return gather_study_with_stored_scores(
-        resolved_workspace, select_sources(resolved_workspace, names), corrected=corrected
+        resolved_workspace, select_runs_and_apply_filters(resolved_workspace, names), apply_corrections=corrected
     ).rows_once_per_answer()

@@ -10,7 +10,7 @@ from genaipa.answers.tidy import ORDERED
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError
 from genaipa.questions.sets import FOLLOW_UP, WORDINGS, id_without_follow_up_suffix
 from genaipa.reports.chapters.prompting import sort_prompt_sets_shipped_first
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan
 from genaipa.tasks.prompts import NOT_KNOWN
 from genaipa.words import format_count
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.questions.sets import QuestionSet, Wording
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
 REGULATION = "regulation"
@@ -30,7 +30,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparisonSide:
     """One system's scores, its questions and its prompts.
 
     `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
@@ -53,24 +53,24 @@ class Side:
         return {(document, question) for document, question, _ in self.asked}
 
 
-def merge_sources_of_same_run(sources: Iterable[Source]) -> list[Source]:
+def merge_sources_of_same_run(sources: Iterable[SelectedRun]) -> list[SelectedRun]:
     """Return each run once, with all systems that are meant of it."""
-    runs: dict[str, Source] = {}
+    runs: dict[str, SelectedRun] = {}
     for source in sources:
         before = runs.get(source.folder.name, source)
         runs[source.folder.name] = replace(source, systems=tuple(sorted({*before.systems, *source.systems})))
     return list(runs.values())
 
 
-def build_side(
+def build_comparison_side(
     workspace: Workspace,
     name: str,
-    sources: Sequence[Source],
+    sources: Sequence[SelectedRun],
     frame: pd.DataFrame,
     experiments: Collection[str] = (),
     *,
     judge: str = "",
-) -> Side:
+) -> ComparisonSide:
     """Return the side that these runs are, from a tidy table that holds them, in which a `judge` alone may count.
 
     It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
@@ -78,7 +78,7 @@ def build_side(
     """
     _check_experiments_are_known(experiments, frame)
     frame = select_rows_of_single_system_or_raise(name, sources, frame)
-    new_side = Side(
+    new_side = ComparisonSide(
         name,
         _select_experiments_or_raise_if_unscored(name, frame, experiments, judge),
         defaultdict(set),
@@ -95,7 +95,7 @@ def build_side(
                 new_side.texts[document].add(manifest.documents[document].digest)
                 digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
                 if digest not in sets:
-                    sets[digest] = Inputs(workspace, source.folder).questions(document)
+                    sets[digest] = RunDocumentsAndQuestions(workspace, source.folder).questions(document)
                 if (question_set := sets[digest]) is not None:
                     asked_questions = (*asked.get(document, ()), *asked.get("", ()))
                     _add_asked_texts(new_side, document, asked_questions, question_set, plan.wordings)
@@ -110,7 +110,9 @@ def _check_experiments_are_known(experiments: Collection[str], frame: pd.DataFra
             raise UnknownNameError("experiment", experiment, known_experiments)
 
 
-def select_rows_of_single_system_or_raise(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
+def select_rows_of_single_system_or_raise(
+    name: str, sources: Sequence[SelectedRun], frame: pd.DataFrame
+) -> pd.DataFrame:
     """Return the rows of the one system that these runs are of; a UsageError for several."""
     systems = sorted({system for source in sources for system in source.systems})
     if len(systems) > 1:
@@ -147,22 +149,24 @@ def _list_questions_by_run_and_document(frame: pd.DataFrame) -> dict[str, dict[s
 
 
 def _add_asked_texts(
-    side: Side,
+    side: ComparisonSide,
     document: str,
-    asked: Iterable[tuple[str, Wording]],
+    asked_questions: Iterable[tuple[str, Wording]],
     question_set: QuestionSet,
     wordings: Iterable[Wording],
 ) -> None:
     """Add the texts that a side was asked about a document; those of its set that were not asked are none of its."""
     questions = {question.id: question for question in question_set.questions}
-    for question_id, wording in asked:
+    for question_id, wording in asked_questions:
         question = questions.get(question_id)
         for asked_wording in (wording,) if wording else wordings:
             if question and (asked_wording == FOLLOW_UP or len(question.paraphrases) >= WORDINGS.index(asked_wording)):
                 side.asked[document, question_id, asked_wording].add(question.text_in_wording(asked_wording))
 
 
-def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
+def note_differences_and_common_questions(
+    first: ComparisonSide, second: ComparisonSide
+) -> tuple[list[str], set[tuple[str, str]]]:
     """Sentences on what the two don't share, and the documents and questions that they do."""
     sentences = _note_unshared_names(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
     documents = first.texts.keys() & second.texts.keys()
@@ -206,7 +210,7 @@ def note_unshared_and_find_common(first: Side, second: Side) -> tuple[list[str],
     return sentences, (ours & theirs) - reworded
 
 
-def note_unknown_published_prompts(first: Side, second: Side) -> list[str]:
+def note_sides_with_unknown_prompts(first: ComparisonSide, second: ComparisonSide) -> list[str]:
     """Return a sentence where one of the two answered prompts that are not known, and the other did not."""
     return [
         f"{answered_side.name} answered prompts that are not known, and {other_side.name} answered "
@@ -219,11 +223,14 @@ def note_unknown_published_prompts(first: Side, second: Side) -> list[str]:
 
 
 def _note_unshared_names(
-    first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]
+    first_name: str, second_name: str, noun: str, first_items: Collection[str], second_items: Collection[str]
 ) -> list[str]:
     return [
         f"only {name} has the {_join_noun_and_names(names, noun)}"
-        for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
+        for name, names in (
+            (first_name, set(first_items) - set(second_items)),
+            (second_name, set(second_items) - set(first_items)),
+        )
         if names
     ]
 
@@ -232,11 +239,18 @@ def _is_follow_up(question: str) -> bool:
     return id_without_follow_up_suffix(question) != question
 
 
-def _note_unshared_questions(first: str, second: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
+def _note_unshared_questions(
+    first_name: str, second_name: str, first_questions: Collection[str], second_questions: Collection[str]
+) -> list[str]:
     """Return sentences on questions that one of the two lacks, and on the one that alone has follow-ups."""
-    questions = [{question for question in side if not _is_follow_up(question)} for side in (ours, theirs)]
-    sentences = _note_unshared_names(first, second, "question", *questions)
-    for name, side, other in ((first, ours, theirs), (second, theirs, ours)):
+    questions = [
+        {question for question in side if not _is_follow_up(question)} for side in (first_questions, second_questions)
+    ]
+    sentences = _note_unshared_names(first_name, second_name, "question", *questions)
+    for name, side, other in (
+        (first_name, first_questions, second_questions),
+        (second_name, second_questions, first_questions),
+    ):
         count = sum(map(_is_follow_up, set(side) - set(other)))
         if count:
             sentences.append(f"only {name} has {format_count(count, 'follow-up')}")
@@ -251,11 +265,11 @@ def _join_noun_and_names(names: Iterable[str], noun: str) -> str:
     return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
 
 
-def restrict_side_to_questions(compared_side: Side, common: set[tuple[str, str]]) -> Side:
+def restrict_side_to_questions(compared_side: ComparisonSide, common_questions: set[tuple[str, str]]) -> ComparisonSide:
     """Restrict a side to the other's questions; a mean over documents stays where all of these are shared."""
-    shared = {question for _, question in common}
+    shared = {question for _, question in common_questions}
     for document in compared_side.texts:
-        shared &= {question for about, question in common if about == document}
-    whole = common | {("", question) for question in shared}
+        shared &= {question for about, question in common_questions if about == document}
+    whole = common_questions | {("", question) for question in shared}
     about = zip(compared_side.frame["document"], compared_side.frame["question"], strict=True)
     return replace(compared_side, frame=compared_side.frame[[pair in whole for pair in about]])

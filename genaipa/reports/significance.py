@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.reports.matches import Match
-    from genaipa.stats.power import Detectable
+    from genaipa.reports.matches import MatchedScores
+    from genaipa.stats.power import DetectableDifferences
 
     Row = Mapping[Any, Any]
 
@@ -54,38 +54,46 @@ IN_FAMILIES = (
 """The families, for the method and every caption."""
 
 
-def describe_row_meaning(row: Row) -> str:
+def describe_difference_meaning(difference_row: Row) -> str:
     """Say what a row means without p-values: for policies like these, else for these documents."""
-    if row["test"] == "none":
+    if difference_row["test"] == "none":
         return "too few questions to test"
-    holds = row["p_holm"] < row["level"]
-    higher = "A higher" if row["difference"] > 0 else "B higher"
+    holds = difference_row["p_holm"] < difference_row["level"]
+    higher = "A higher" if difference_row["difference"] > 0 else "B higher"
     if holds:
-        wider = "" if math.isnan(row["policies_p"]) else " only"
-        words = higher if holds_for_policies_like_these(row) else f"{higher} for these documents{wider}"
-        words += "; the rank test disagrees" if not agrees_with_rank_test(row) else ""
-    elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
+        wider = "" if math.isnan(difference_row["policies_p"]) else " only"
+        words = higher if holds_for_policies_like_these(difference_row) else f"{higher} for these documents{wider}"
+        words += "; the rank test disagrees" if not rank_test_agrees_or_is_unknown(difference_row) else ""
+    elif difference_row["p"] < difference_row["level"] or difference_row["policies_p"] < difference_row["level"]:
         words = "may be chance, among so many tests"
     else:
-        words = "may be chance" if row["effect"] or row["difference"] else "no difference"
-    return f"{words}; few questions" if row["n"] < FEW else words
+        words = "may be chance" if difference_row["effect"] or difference_row["difference"] else "no difference"
+    return f"{words}; few questions" if difference_row["n"] < FEW else words
 
 
-def holds_for_policies_like_these(row: Row) -> bool:
+def holds_for_policies_like_these(difference_row: Row) -> bool:
     """Tell whether a difference holds for policies like these: never where it does not for these documents."""
-    return bool(row["p_holm"] < row["level"] and row["policies_p_holm"] < row["level"])
+    return bool(
+        difference_row["p_holm"] < difference_row["level"]
+        and difference_row["policies_p_holm"] < difference_row["level"]
+    )
 
 
-def agrees_with_rank_test(row: Row) -> bool:
+def rank_test_agrees_or_is_unknown(difference_row: Row) -> bool:
     """Tell whether a difference of means is one of ranks, too; also where ranks are not known."""
-    return math.isnan(row["ranks_p"]) or (row["ranks_p"] < row["level"] and row["effect"] * row["difference"] > 0)
+    return math.isnan(difference_row["ranks_p"]) or (
+        difference_row["ranks_p"] < difference_row["level"]
+        and difference_row["effect"] * difference_row["difference"] > 0
+    )
 
 
-def describe_compared_questions(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
+def describe_compared_questions(
+    match_by_measure: Mapping[str, MatchedScores], difference_phrases: Sequence[str]
+) -> Iterator[str]:
     """Sentences on the systems, documents and questions compared."""
-    if differing:
-        yield f"Only what both have in common is compared: {'; '.join(differing)}."
-    match = matched[OVERALL]
+    if difference_phrases:
+        yield f"Only what both have in common is compared: {'; '.join(difference_phrases)}."
+    match = match_by_measure[OVERALL]
     if not len(match.pairs):
         yield (
             f"The two have no scored cell in common: {format_count(len(match.ours), 'question')} of A against "
@@ -99,7 +107,7 @@ def describe_compared_questions(matched: Mapping[str, Match], differing: Sequenc
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     experiments_by_measure = {
-        measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question
+        measure: ", ".join(match.by_question) for measure, match in match_by_measure.items() if match.by_question
     }
     if experiments_by_measure:
         where = "; ".join(
@@ -149,16 +157,16 @@ def describe_findings(
             )
 
 
-def describe_primary_verdict(row: Row, first: str, second: str) -> str:
+def describe_primary_verdict(row: Row, first_name: str, second_name: str) -> str:
     """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
         return f"No verdict: {format_count(row['n'], 'question')}, too few to test."
-    higher = f"{first if row['difference'] > 0 else second} is higher"
+    higher = f"{first_name if row['difference'] > 0 else second_name} is higher"
     holds = row["p"] < row["level"]
     alone = f"{higher if holds else 'the difference may be due to chance'} ({format_p_value(row['p'])})"
     ranks = (
         f" By the rank test, it may be due to chance ({format_p_value(row['ranks_p'])})."
-        if holds and not agrees_with_rank_test(row)
+        if holds and not rank_test_agrees_or_is_unknown(row)
         else ""
     )
     if holds and row["effect"] * row["difference"] < 0:
@@ -173,19 +181,22 @@ def describe_primary_verdict(row: Row, first: str, second: str) -> str:
     )
 
 
-def describe_detectable_difference(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
+def describe_detectable_difference(match: MatchedScores, level: float = SIGNIFICANT) -> Iterator[str]:
     """Yield the size of a difference that a study like this one would find, by how the differences found here vary."""
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
     sizes = find_detectable_differences(
-        *table.shape, estimate_variance_components(table.to_numpy()), level=level, largest=M_ALL_WIDTH
+        *table.shape,
+        estimate_variance_components(table.to_numpy()),
+        significance_level=level,
+        largest_difference=M_ALL_WIDTH,
     )
     if sentence := begin_detectable_difference_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
         yield f"{sentence}, given how the differences found here vary."
 
 
-def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: str) -> str:
+def _describe_where_differences_hold(tested: pd.DataFrame, first_name: str, second_name: str) -> str:
     """Return the tests of a family that hold, and for whom."""
     other_analysts = tested["meaning"] == OTHER_PEOPLE
     holds = ~other_analysts & (tested["p_holm"] < tested["level"])
@@ -196,12 +207,12 @@ def _describe_where_differences_hold(tested: pd.DataFrame, first: str, second: s
     phrases = [
         f"{words} {_join_measures_and_groups(rows)}"
         for words, rows in (
-            (f"{first} is higher in", tested[general & up]),
-            (f"{second} is higher in", tested[general & ~up]),
-            (f"for these documents only, {first} is higher in", tested[only & ~unknown & up]),
-            (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
-            (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
-            (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
+            (f"{first_name} is higher in", tested[general & up]),
+            (f"{second_name} is higher in", tested[general & ~up]),
+            (f"for these documents only, {first_name} is higher in", tested[only & ~unknown & up]),
+            (f"for these documents only, {second_name} is higher in", tested[only & ~unknown & ~up]),
+            (f"{no_word}, {first_name} is higher in", tested[only & unknown & up]),
+            (f"{no_word}, {second_name} is higher in", tested[only & unknown & ~up]),
             ("no verdict, since different people scored each side, in", tested[other_analysts]),
         )
         if len(rows)
@@ -217,7 +228,7 @@ def _join_measures_and_groups(rows: pd.DataFrame) -> str:
     )
 
 
-def warn_of_few_questions(data: pd.DataFrame) -> Iterator[str]:
+def yield_warning_if_few_questions(data: pd.DataFrame) -> Iterator[str]:
     """Yield a warning where little is known."""
     is_few, untested = data["n"] < FEW, data["test"] == "none"
     if not (is_few | untested).any():
@@ -238,11 +249,13 @@ PUBLISHED = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
 document for robustness, recall and summary, as `estimate_variance_components` finds them."""
 
 
-def begin_detectable_difference_sentence(sizes: Detectable, questions: int, documents: int = 0) -> str:
+def begin_detectable_difference_sentence(
+    sizes: DetectableDifferences, question_count: int, document_count: int = 0
+) -> str:
     """Begin a sentence on the smallest differences that would be found; empty for no size.
 
-    They are points of M_all, infinite where no difference on its scale would be; `documents` is 0 where they are not
-    known.
+    They are points of M_all, infinite where no difference on its scale would be; `document_count` is 0 where they are
+    not known.
     """
     known = [
         (size, target)
@@ -258,9 +271,9 @@ def begin_detectable_difference_sentence(sizes: Detectable, questions: int, docu
     missed = " or ".join(target for size, target in known if size > M_ALL_WIDTH)
     none = f"no difference in {OVERALL} {missed} (not even of {M_ALL_WIDTH:g}, the whole scale)"
     of_size = f"a difference in {OVERALL} {found}"
-    about = f" and {format_count(documents, 'document')}" if documents else ""
+    about = f" and {format_count(document_count, 'document')}" if document_count else ""
     return (
-        f"Power: with these {questions} questions{about} "
+        f"Power: with these {question_count} questions{about} "
         f"{' and '.join(words for words, given in ((of_size, found), (none, missed)) if given)} "
         f"would be found in {POWER:.0%} of studies"
     )

@@ -103,7 +103,7 @@ class Table:
         names = [
             name for name in names if not name.endswith("high") or _column_of_other_interval_end(name) not in names
         ]
-        return [name for name in names if any(self._format_column(name))] or names
+        return [name for name in names if any(self._format_column_merging_intervals(name))] or names
 
     @cached_property
     def copy_without_groups_equal_to_all(self) -> Table:
@@ -122,9 +122,9 @@ class Table:
     @cached_property
     def cells(self) -> list[tuple[str, ...]]:
         """The cells of `visible_columns` as people read them, row by row: each form of the table has the same."""
-        return list(zip(*map(self._format_column, self.visible_columns), strict=True))
+        return list(zip(*map(self._format_column_merging_intervals, self.visible_columns), strict=True))
 
-    def _format_column(self, name: str) -> list[str]:
+    def _format_column_merging_intervals(self, name: str) -> list[str]:
         cells = [self.format_cell(name, value) for value in self.data[name]]
         if name == "system":
             short = shorten_system_names(cells)

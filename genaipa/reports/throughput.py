@@ -46,7 +46,7 @@ class _Call(msgspec.Struct):
     served: dict[str, str] = {}
 
 
-class Calls(NamedTuple):
+class TimedCalls(NamedTuple):
     """All calls of a system: seconds since 1970 of each one's `begin` and `end`, its tokens, and whether it answers."""
 
     begin: np.ndarray
@@ -55,7 +55,7 @@ class Calls(NamedTuple):
     tokens: np.ndarray
 
 
-def timed_calls_by_system(study: Study) -> dict[str, Calls]:
+def timed_calls_by_system(study: Study) -> dict[str, TimedCalls]:
     """Return the calls that took time: none without a start, of a recording, a script, this machine or people."""
     # Plain numbers: there may be millions.
     numbers_by_system: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
@@ -73,11 +73,11 @@ def timed_calls_by_system(study: Study) -> dict[str, Calls]:
     for system, numbers in numbers_by_system.items():
         begins, seconds, answers, tokens_sent = np.array(numbers).reshape(-1, 4).T
         if np.median(seconds) >= _INSTANT:
-            calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, tokens_sent)
+            calls[system] = TimedCalls(begins, begins + np.maximum(seconds, _SHORTEST), answers, tokens_sent)
     return calls
 
 
-def measure_busy_seconds_and_pauses(calls: Calls) -> tuple[float, int]:
+def measure_busy_seconds_and_count_pauses(calls: TimedCalls) -> tuple[float, int]:
     """Return the seconds during which any of the calls was out, without pauses, and the number of pauses."""
     order = np.argsort(calls.begin, kind="stable")
     begin, latest = calls.begin[order], np.maximum.accumulate(calls.end[order])
@@ -92,14 +92,14 @@ def measure_busy_seconds_and_pauses(calls: Calls) -> tuple[float, int]:
 def study_throughput_table(study: Study) -> Table:
     """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
     batched = any(has_batches(source.folder.path) for source in study.sources)
-    return throughput_table(timed_calls_by_system(study), batched=batched)
+    return throughput_by_system_table(timed_calls_by_system(study), batched=batched)
 
 
-def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
+def throughput_by_system_table(calls_by_system: dict[str, TimedCalls], *, batched: bool) -> Table:
     """Return a row for each system: its answers, the minutes in which it was asked, and its rates over these."""
     rows = []
-    for system, calls in calls_of.items():
-        seconds, pauses = measure_busy_seconds_and_pauses(calls)
+    for system, calls in calls_by_system.items():
+        seconds, pauses = measure_busy_seconds_and_count_pauses(calls)
         minutes = seconds / 60
         tokens = np.nan if np.isnan(calls.tokens).all() else float(np.nansum(calls.tokens))
         rows.append(
@@ -143,7 +143,7 @@ _WAITS = {"first_token_seconds": "first_token", "first_text_seconds": "first_tex
 """Column of the joined table → that of the table of waits."""
 
 
-def first_token_table(study: Study) -> Table:
+def first_token_wait_table(study: Study) -> Table:
     """Return a row for each system whose replies were streamed: the median seconds until they began and ended."""
     answers = study.rows_once_per_answer("first-token")
     # A suite's table has none of these.

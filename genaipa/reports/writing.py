@@ -53,7 +53,7 @@ def write_report_over_earlier_one(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             _save_figures(report, Path(scratch), formats, tell)
-            files = _write_report_files(report, Path(scratch), whole=whole)
+            files = _write_all_but_figures_and_list_files(report, Path(scratch), whole=whole)
             _refuse_foreign_files(folder, files, earlier)
             for name in files:  # the manifest last
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def _save_figures(report: Report, folder: Path, formats: Sequence[Format], tell:
     tell(f"writing {len(report.tables)} tables and the page")
 
 
-def _write_report_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
+def _write_all_but_figures_and_list_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
     """Write everything but the figures into the folder that has these; the names, the manifest's last."""
     (folder / "tables").mkdir()
     for table in report.tables.values():
@@ -85,9 +85,9 @@ def _write_report_files(report: Report, folder: Path, *, whole: bool) -> list[st
     frame = report.frame
     if len(frame) or not report.results:
         for name, data in ((ANSWERS, report.study.answers), (SCORES, frame)):
-            tidy_table.write_frame(data, folder / f"{name}.parquet")
+            tidy_table.write_frame_as_csv_or_parquet(data, folder / f"{name}.parquet")
             if len(data) <= SPREADSHEET:
-                tidy_table.write_frame(data, folder / f"{name}.csv")
+                tidy_table.write_frame_as_csv_or_parquet(data, folder / f"{name}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest = {
         **provenance.make_report_manifest(report.study),
@@ -103,7 +103,7 @@ def _write_report_files(report: Report, folder: Path, *, whole: bool) -> list[st
 def _write_input_tables_and_run_manifests(report: Report, folder: Path) -> None:
     """Write what went in: the runs, systems and texts as tables, and each run's whole manifest."""
     folder.mkdir()
-    for table in report.inputs:
+    for table in report.input_tables:
         write_table_files(table, folder)
     for source in report.study.sources:
         manifest = msgspec.json.format(msgspec.json.encode(source.manifest), indent=1).decode()
@@ -147,9 +147,9 @@ def read_report_selection(folder: Path) -> list[str] | None:
     return [str(name) for name in selection] if isinstance(selection, list) else None
 
 
-def _refuse_foreign_folder(folder: Path, earlier: Sequence[str]) -> None:
+def _refuse_foreign_folder(folder: Path, earlier_files: Sequence[str]) -> None:
     """Raise a UsageError where a folder has files and none of them is a report's."""
-    if not earlier and folder.is_dir():
+    if not earlier_files and folder.is_dir():
         foreign = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if foreign:
             raise UsageError(
@@ -158,8 +158,8 @@ def _refuse_foreign_folder(folder: Path, earlier: Sequence[str]) -> None:
             )
 
 
-def _refuse_foreign_files(folder: Path, files: Sequence[str], earlier: Sequence[str]) -> None:
-    foreign = [name for name in files if name not in earlier and (folder / name).exists()]
+def _refuse_foreign_files(folder: Path, files: Sequence[str], earlier_files: Sequence[str]) -> None:
+    foreign = [name for name in files if name not in earlier_files and (folder / name).exists()]
     if foreign:
         raise UsageError(
             f"{folder / foreign[0]} already exists and does not belong to an earlier report; name another "

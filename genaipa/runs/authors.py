@@ -37,7 +37,7 @@ _ROUNDS = 100_000
 _AFFILIATION = re.compile(r" \([^()]*\)$")
 
 
-def find_systems_written_by_people(manifests: Iterable[Manifest]) -> frozenset[str]:
+def find_systems_with_human_replies(manifests: Iterable[Manifest]) -> frozenset[str]:
     """Return the systems of runs whose replies people write, by the names that the runs have for them."""
     return frozenset(
         name
@@ -84,22 +84,25 @@ class AuthorMarks(msgspec.Struct, frozen=True):
     salt: str
     marks: dict[str, tuple[str, ...]]
 
-    def find_answers_of_author(self, normalized_name: str) -> set[str]:
+    def find_answer_digests_of_author(self, normalized_name: str) -> set[str]:
         """Return the digests of the answers that this person wrote."""
-        mark = _marker_of_person(normalized_name, self.salt)
+        mark = _make_marker_for_person(normalized_name, self.salt)
         return {digest for digest, marks in self.marks.items() if mark(digest) in marks}
 
 
-def mark_authors(
-    names_by_answer: Mapping[str, AbstractSet[str]], salt: str, decoy: Callable[[str, int], str]
+def make_author_marks_padded_with_decoys(
+    names_by_answer_digest: Mapping[str, AbstractSet[str]], salt: str, make_decoy_mark: Callable[[str, int], str]
 ) -> AuthorMarks:
-    """Return the marks of answers by their authors' normalized names; `decoy` makes those that stand for nobody."""
-    names = {name for answer_names in names_by_answer.values() for name in answer_names}
-    markers = {name: _marker_of_person(name, salt) for name in names}
-    length = max(map(len, names_by_answer.values()), default=0)
+    """Return the marks of answers by their authors' normalized names.
+
+    `make_decoy_mark` makes those that stand for nobody.
+    """
+    names = {name for answer_names in names_by_answer_digest.values() for name in answer_names}
+    markers = {name: _make_marker_for_person(name, salt) for name in names}
+    length = max(map(len, names_by_answer_digest.values()), default=0)
     marks = {}
-    for digest, answer_names in sorted(names_by_answer.items()):
-        decoys = (decoy(digest, number)[:_MARK_DIGITS] for number in range(length - len(answer_names)))
+    for digest, answer_names in sorted(names_by_answer_digest.items()):
+        decoys = (make_decoy_mark(digest, number)[:_MARK_DIGITS] for number in range(length - len(answer_names)))
         marks[digest] = tuple(sorted((*(markers[name](digest) for name in answer_names), *decoys)))
     return AuthorMarks(salt, marks)
 
@@ -107,7 +110,7 @@ def mark_authors(
 _MARK_DIGITS = 32
 
 
-def _marker_of_person(normalized_name: str, salt: str) -> Callable[[str], str]:
+def _make_marker_for_person(normalized_name: str, salt: str) -> Callable[[str], str]:
     key = hashlib.pbkdf2_hmac("sha256", normalized_name.encode(), salt.encode(), _ROUNDS)
     return lambda digest: hmac.digest(key, digest.encode(), "sha256").hex()[:_MARK_DIGITS]
 
@@ -122,7 +125,7 @@ def _read_author_marks(path: Path) -> AuthorMarks:
         raise DataError(path, f"is damaged ({clip_error_message(error)}); unpack the pack again.") from None
 
 
-class Authors:
+class AnswerAuthors:
     """The authors of the answers of some runs, read again where a run's file has changed."""
 
     def __init__(self, folders: Iterable[RunFolder]) -> None:
@@ -154,32 +157,37 @@ class Authors:
                 self._marked_answers.update(marks.marks)
                 self._marked_answers_by_name.clear()
 
-    def is_author(self, name: str, answer_digest: str) -> bool:
+    def is_author(self, person_name: str, answer_digest: str) -> bool:
         """Tell whether this person wrote the answer with a digest; `Bo (ard)`, Bo of a partner, may be Bo."""
         if answer_digest not in self._names_by_answer and answer_digest not in self._marked_answers:
             return False
-        return any(answer_digest in self._find_answers(person) for person in _list_possible_names(name))
+        return any(
+            answer_digest in self._find_answer_digests(person)
+            for person in _list_names_with_and_without_affiliation(person_name)
+        )
 
-    def answer_digests_of_author(self, name: str) -> set[str]:
+    def answer_digests_of_author(self, person_name: str) -> set[str]:
         """Return the digests of the answers that this person wrote; `Bo (ard)`, Bo of a partner, may be Bo."""
-        return set[str]().union(*(self._find_answers(person) for person in _list_possible_names(name)))
+        return set[str]().union(
+            *(self._find_answer_digests(person) for person in _list_names_with_and_without_affiliation(person_name))
+        )
 
     def authors_of_answer(self, answer_digest: str) -> frozenset[str]:
         """Return the normalized names of the people who wrote an answer, where they are known."""
         return frozenset(self._names_by_answer.get(answer_digest, ()))
 
-    def _find_answers(self, normalized_name: str) -> set[str]:
+    def _find_answer_digests(self, normalized_name: str) -> set[str]:
         answers = self._answers_by_name.get(normalized_name, set())
         if not self._marks_by_run:
             return answers
         if normalized_name not in self._marked_answers_by_name:
             self._marked_answers_by_name[normalized_name] = set[str]().union(
-                *(marks.find_answers_of_author(normalized_name) for marks in self._marks_by_run.values())
+                *(marks.find_answer_digests_of_author(normalized_name) for marks in self._marks_by_run.values())
             )
         return answers | self._marked_answers_by_name[normalized_name]
 
 
-def _list_possible_names(name: str) -> tuple[str, ...]:
+def _list_names_with_and_without_affiliation(person_name: str) -> tuple[str, ...]:
     """Return the normalized names that a person may have written answers under: `Bo (ard)`, and Bo alone."""
-    person = normalize_person_name(name)
+    person = normalize_person_name(person_name)
     return tuple(dict.fromkeys((person, _AFFILIATION.sub("", person))))

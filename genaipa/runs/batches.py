@@ -109,7 +109,7 @@ class _Named(msgspec.Struct):
 _named = msgspec.json.Decoder(_Named)
 
 
-def read_request_name(result_line: bytes) -> str:
+def read_request_name_or_empty(result_line: bytes) -> str:
     """Return the name that a line of results has; empty for one without, or that is no line of results."""
     try:
         result = _named.decode(result_line)
@@ -118,10 +118,10 @@ def read_request_name(result_line: bytes) -> str:
     return result.custom_id or result.key
 
 
-def read_batches_by_mark(folder: Path) -> dict[str, Batch]:
+def read_batches_by_mark(run_path: Path) -> dict[str, Batch]:
     """Return mark → batch, oldest first; a RunError names a line that is no event."""
     batches: dict[str, Batch] = {}
-    for _, event in journal.read_records_with_offsets(folder / BATCHES, BatchEvent):
+    for _, event in journal.read_records_with_offsets(run_path / BATCHES, BatchEvent):
         if event.step == "intended":
             batches[event.mark] = Batch(event)
         elif event.mark in batches:
@@ -129,23 +129,23 @@ def read_batches_by_mark(folder: Path) -> dict[str, Batch]:
     return batches
 
 
-def find_pending_batches(folder: Path) -> Iterator[Batch]:
+def find_pending_batches(run_path: Path) -> Iterator[Batch]:
     """Return the batches of a run whose results are still to come."""
-    return (batch for batch in read_batches_by_mark(folder).values() if batch.is_pending)
+    return (batch for batch in read_batches_by_mark(run_path).values() if batch.is_pending)
 
 
-def max_unrecorded_batch_dollars(folder: Path) -> float:
+def max_unrecorded_batch_dollars(run_path: Path) -> float:
     """Return the US dollars at most of a run's batches whose results are not in its records yet."""
-    batches = read_batches_by_mark(folder).values()
+    batches = read_batches_by_mark(run_path).values()
     return sum(batch.intended.dollars for batch in batches if batch.is_pending or batch.step == "fetched")
 
 
-def has_batches(folder: Path) -> bool:
+def has_batches(run_path: Path) -> bool:
     """Tell whether a run was asked by batches before."""
-    return (folder / BATCHES).exists()
+    return (run_path / BATCHES).exists()
 
 
-def describe_pending_batches(batches: Sequence[Batch]) -> str:
+def count_pending_batches_in_words(batches: Sequence[Batch]) -> str:
     """Count the batches that are out, their questions, and how many are done."""
     questions = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)

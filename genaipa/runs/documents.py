@@ -17,9 +17,14 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import encode_corpus_line, examine_corpus, make_document, read_unchecked_documents
+from genaipa.policies.corpus import (
+    encode_corpus_line,
+    make_document_from_cells,
+    read_and_check_corpus,
+    read_unchecked_corpus_documents,
+)
 from genaipa.policies.corpus_file import file_digest
-from genaipa.policies.corpus_index import INDICES, find_indexed_digest
+from genaipa.policies.corpus_index import INDICES, find_indexed_corpus_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
@@ -57,7 +62,7 @@ class KeptDocuments(Mapping[str, Document]):
         cells = journal.read_records_at(self.path, [self._load_document_offsets()[name]], dict[str, Any])[0]
         if not isinstance(cells["text"], str) or not isinstance(cells.get("also", []), list):
             raise DataError(self.path, "is not a document; restore the file.", name)
-        return make_document(cells)
+        return make_document_from_cells(cells)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._load_document_offsets())
@@ -95,12 +100,12 @@ def load_verified_document_copy(path: Path, name: str, facts: DocumentFacts, lay
     return document
 
 
-def document_text_path(folder: Path, facts: DocumentFacts) -> Path:
+def document_text_path(run_path: Path, facts: DocumentFacts) -> Path:
     """Return the file in which a run keeps a document's text."""
-    return folder / "documents" / f"{facts.digest}.txt"
+    return run_path / "documents" / f"{facts.digest}.txt"
 
 
-def encode_documents(documents: Iterable[Document]) -> str:
+def encode_documents_as_corpus_lines(documents: Iterable[Document]) -> str:
     """Return the content of the file that keeps these documents."""
     return b"".join(map(encode_corpus_line, documents)).decode()
 
@@ -202,10 +207,10 @@ class KeptIntroductions:
                 raise
         index[digest], self._size = before, before + len(line)
 
-    def iterate_lines_except_digests(self, digests: set[str]) -> Iterator[bytes]:
+    def iterate_lines_except_digests(self, excluded_digests: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
         for _, introduction in journal.read_records_with_offsets(self.path, _Introduction):
-            if introduction.digest not in digests:
+            if introduction.digest not in excluded_digests:
                 yield msgspec.json.encode(introduction) + b"\n"
 
 
@@ -214,7 +219,7 @@ _NAMED = 3
 """Documents that a sentence names."""
 
 
-def add_run_documents_to_workspace(
+def make_workspace_with_run_documents(
     workspace: Workspace, folder: RunFolder, manifest: Manifest, notify: Callable[[str], None]
 ) -> Workspace:
     """Return a workspace that holds the documents of a corpus, or given by themselves, as a run has them.
@@ -223,10 +228,10 @@ def add_run_documents_to_workspace(
     corpus, if that is as it was.
     """
     if manifest.corpus is None:
-        return _add_given_documents_to_workspace(workspace, folder, manifest)
+        return _make_workspace_with_given_documents(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
     unchanged = path.is_file() and facts.digest == (
-        find_indexed_digest(path, workspace.runs / INDICES) or file_digest(path)
+        find_indexed_corpus_digest(path, workspace.runs / INDICES) or file_digest(path)
     )
     if (folder.path / DOCUMENTS).is_file():
         documents = KeptDocuments(folder.path).load_all_documents_or_raise(manifest.documents)
@@ -240,11 +245,15 @@ def add_run_documents_to_workspace(
             "since. Restore that file, or start a new run."
         )
     return workspace.with_documents(
-        {document.name: document for document in read_unchecked_documents(path) if document.name in manifest.documents}
+        {
+            document.name: document
+            for document in read_unchecked_corpus_documents(path)
+            if document.name in manifest.documents
+        }
     )
 
 
-def _add_given_documents_to_workspace(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
+def _make_workspace_with_given_documents(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
     """Return a workspace that holds the documents that a run was given, from the run's own copies."""
     given_facts = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
     if lost := next(
@@ -261,19 +270,19 @@ def _add_given_documents_to_workspace(workspace: Workspace, folder: RunFolder, m
     return workspace.with_documents(documents) if documents else workspace
 
 
-def _say_that_corpus_changed_and_how(corpus_path: Path, documents: dict[str, Document]) -> str:
+def _say_that_corpus_changed_and_how(corpus_path: Path, run_documents: dict[str, Document]) -> str:
     """Return the changes of a corpus since a run took its documents, in words."""
     try:
-        examine_corpus(corpus_path)
+        read_and_check_corpus(corpus_path)
         current_digests = {
             document.name: document.digest
-            for document in read_unchecked_documents(corpus_path)
-            if document.name in documents
+            for document in read_unchecked_corpus_documents(corpus_path)
+            if document.name in run_documents
         }
     except GenaipaError as error:
         return f"has changed since the run started and can't be used any more ({str(error).partition(':')[0]})"
-    gone = [name for name in documents if name not in current_digests]
-    changed = [name for name, digest in current_digests.items() if documents[name].digest != digest]
+    gone = [name for name in run_documents if name not in current_digests]
+    changed = [name for name, digest in current_digests.items() if run_documents[name].digest != digest]
     changes = [
         f"{label} {join_some(names, _NAMED)}"
         for label, names in (("has a different text for", changed), ("no longer has", gone))

@@ -33,7 +33,7 @@ class Filters:
     def __bool__(self) -> bool:
         return self != Filters()
 
-    def select_systems(self, folder: RunFolder, manifest: Manifest) -> tuple[str, ...]:
+    def select_systems_of_run(self, folder: RunFolder, manifest: Manifest) -> tuple[str, ...]:
         """Return the selected systems of a run; none if the run is not selected."""
         if self.since and manifest.created[:10] < self.since:
             return ()
@@ -41,18 +41,22 @@ class Filters:
             return ()
         if any(name in folder.name for name in self.without_runs):
             return ()
-        wanted = (name for name in manifest.spec.systems if not self.systems or _matches_system(name, self.systems))
-        return tuple(name for name in wanted if not _matches_system(name, self.without))
+        wanted = (
+            name
+            for name in manifest.spec.systems
+            if not self.systems or _is_named_or_of_named_provider(name, self.systems)
+        )
+        return tuple(name for name in wanted if not _is_named_or_of_named_provider(name, self.without))
 
-    def selects_answers(self, document: str, document_kind: str | None, initialization: str, wording: str) -> bool:
+    def selects_answers(self, document_name: str, document_kind: str | None, initialization: str, wording: str) -> bool:
         """Tell whether an answer with these coordinates about a document of this kind is selected."""
         from genaipa.runs.experiments import classify_experiment
 
-        if self.documents and document not in self.documents:
+        if self.documents and document_name not in self.documents:
             return False
         return not self.experiments or classify_experiment(document_kind, initialization, wording) in self.experiments
 
-    def describe(self) -> str:
+    def describe_filters_or_empty(self) -> str:
         """Return the filters that are set; empty where none is."""
         filters = {
             "systems": self.systems,
@@ -63,11 +67,11 @@ class Filters:
         }
         return "; ".join(f"{label} {', '.join(names)}" for label, names in filters.items() if names)
 
-    def describe_each(self) -> tuple[str, ...]:
+    def describe_each_filter(self) -> tuple[str, ...]:
         """Return the filters that are set, each in words."""
-        return tuple(filter(None, self.describe().split("; ")))
+        return tuple(filter(None, self.describe_filters_or_empty().split("; ")))
 
-    def resolve_short_names(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
+    def resolve_names_or_raise(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
         """Resolve short names of systems; a name to leave out that is no system's is a run's, or a part of it.
 
         A NotAmongError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
@@ -79,7 +83,9 @@ class Filters:
         folders = {folder.name for folder, _ in runs}
         # A provider's name stands for all of its systems.
         families = {
-            name for name in self.systems + self.without if any(_matches_system(system, (name,)) for system in systems)
+            name
+            for name in self.systems + self.without
+            if any(_is_named_or_of_named_provider(system, (name,)) for system in systems)
         }
         models = models_by_system(manifest for _, manifest in runs)
         full = {
@@ -98,7 +104,7 @@ class Filters:
         for name in self.documents:
             if name not in documents:
                 raise NotAmongError("documents of these runs", name, documents)
-        experiments = {name for run in runs for name in list_experiments(*run)} if self.experiments else set()
+        experiments = {name for run in runs for name in collect_experiments_of_run(*run)} if self.experiments else set()
         for name in self.experiments:
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
@@ -121,7 +127,7 @@ def models_by_system(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
     return models
 
 
-def list_experiments(folder: RunFolder, manifest: Manifest) -> set[str]:
+def collect_experiments_of_run(folder: RunFolder, manifest: Manifest) -> set[str]:
     """Return the experiments of a run's answers; of an imported study, whose tables have more, all there are."""
     from genaipa.runs.experiments import EXPERIMENTS, classify_experiment
     from genaipa.runs.imported import is_imported_published_study
@@ -138,6 +144,6 @@ def list_experiments(folder: RunFolder, manifest: Manifest) -> set[str]:
     }
 
 
-def _matches_system(system: str, names: Iterable[str]) -> bool:
+def _is_named_or_of_named_provider(system: str, system_or_provider_names: Iterable[str]) -> bool:
     """Tell whether a system is one of these, or of a provider among them: `published` has `published/bard`."""
-    return any(system == name or system.startswith(f"{name.rstrip('/')}/") for name in names)
+    return any(system == name or system.startswith(f"{name.rstrip('/')}/") for name in system_or_provider_names)

@@ -28,17 +28,17 @@ from filelock import Timeout
 
 from genaipa.errors import DataError, GenaipaError, RunBusyError, RunError
 from genaipa.files.locks import system_file_lock, take_run_lock
-from genaipa.files.names import clean_folder_name, make_run_folder, propose_run_folder_paths
+from genaipa.files.names import clean_folder_name, make_run_folder, make_runs_folder_and_propose_paths
 from genaipa.files.stamps import Stamp, read_file_stamp
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs import journal
 from genaipa.runs.authors import AUTHORS
 from genaipa.runs.batches import find_pending_batches
 from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decode_introduction
-from genaipa.runs.integrity import describe_lost_answers, describe_record_flaw
+from genaipa.runs.integrity import describe_lost_answers_or_empty, describe_record_flaw_or_empty
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, ManifestFolder
 from genaipa.runs.records import ConversationRecord, Manifest, Record, RunStatus
-from genaipa.runs.status import CountedRecord, Tally, current_run_status, tally_records_and_map_offsets
+from genaipa.runs.status import AnswerTally, CountedRecord, current_run_status, tally_records_and_map_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +70,9 @@ class RunFolder(ManifestFolder):
         self.lock = system_file_lock(path / ".lock")
 
     @classmethod
-    def create(cls, runs: Path, manifest: Manifest) -> Self:
+    def create_with_manifest(cls, runs_path: Path, manifest: Manifest) -> Self:
         """Make a new folder for this manifest, named after the time and the run's name."""
-        for path in propose_run_folder_paths(runs, manifest.name):
+        for path in make_runs_folder_and_propose_paths(runs_path, manifest.name):
             try:
                 make_run_folder(path, must_be_new=True)
             except FileExistsError:
@@ -80,7 +80,7 @@ class RunFolder(ManifestFolder):
             run = cls(path)
             run.write_manifest(manifest)
             return run
-        raise RunError(f"there is no free name for a run folder in {runs}.")
+        raise RunError(f"there is no free name for a run folder in {runs_path}.")
 
     @property
     def as_folders(self) -> list[Self]:
@@ -109,7 +109,7 @@ class RunFolder(ManifestFolder):
                     leftover.unlink(missing_ok=True)  # of a process that was killed
             repairs = self._describe_manifest_and_answer_damage()
             repairs += [
-                journal.repair_cut_last_line_and_describe(self.path / name)
+                journal.remove_cut_last_line_and_describe(self.path / name)
                 for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS, AUTHORS)
             ]
             self._token = uuid.uuid4().hex
@@ -123,7 +123,7 @@ class RunFolder(ManifestFolder):
         """Return sentences about what is wrong with the manifest, and gone since it was written; empty for nothing."""
         # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
         try:
-            damage, lack = self.describe_manifest_damage(), self.describe_lost_answers(self.manifest())
+            damage, lack = self.describe_manifest_damage(), self.describe_lost_answers_or_empty(self.manifest())
         except DataError:  # told by whoever needs the manifest
             return []
         return [f"{self.path / MANIFEST}: {damage}" if damage else "", lack]
@@ -182,7 +182,7 @@ class RunFolder(ManifestFolder):
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.has_withheld_texts
         for number, (offset, record) in enumerate(self.read_checksummed_answers_with_offsets(record_type), 1):
-            if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
+            if problem := describe_record_flaw_or_empty(record, documents, texts_withheld=withheld):
                 raise RunError(
                     f"{self.answers_path}: line {number} was changed ({problem}); restore the file, "
                     "or delete that line to ask its question again."
@@ -219,11 +219,11 @@ class RunFolder(ManifestFolder):
 
     # -- how far it is --
 
-    def tally_records_and_map_offsets(self) -> tuple[Tally, dict[str, int]]:
+    def tally_records_and_map_offsets(self) -> tuple[AnswerTally, dict[str, int]]:
         """Return the counts so far beside the planned ones, and the place of each key's latest record."""
         return tally_records_and_map_offsets(self.manifest(), self.read_checksummed_answers_with_offsets(CountedRecord))
 
-    def read_manifest_and_tally(self) -> tuple[Manifest, Tally]:
+    def read_manifest_and_tally(self) -> tuple[Manifest, AnswerTally]:
         """Return the manifest, with an outdated status put right, and the counts."""
         manifest = self.manifest()
         tally, _ = tally_records_and_map_offsets(manifest, self.read_checksummed_answers_with_offsets(CountedRecord))
@@ -240,17 +240,17 @@ class RunFolder(ManifestFolder):
             answers_missing=answers_missing,
         )
 
-    def describe_lost_answers(self, manifest: Manifest | ManifestHead, answer_count: int | None = None) -> str:
+    def describe_lost_answers_or_empty(self, manifest: Manifest | ManifestHead, answer_count: int | None = None) -> str:
         """Return a sentence about answers that are gone since the manifest was written; empty if none are.
 
         `answer_count` is how many answers there are, where whoever asks knows.
         """
-        return describe_lost_answers(self.answers_path, self.name, manifest.totals, answer_count)
+        return describe_lost_answers_or_empty(self.answers_path, self.name, manifest.totals, answer_count)
 
     def is_complete(self) -> bool:
         """Tell whether everything was answered, and still is."""
         manifest = self.manifest()
-        if manifest.status != "complete" or self.describe_lost_answers(manifest):
+        if manifest.status != "complete" or self.describe_lost_answers_or_empty(manifest):
             return False
         # What was imported does not say how long the file was.
         return bool(manifest.totals.bytes) or self.read_manifest_and_tally()[0].status == "complete"

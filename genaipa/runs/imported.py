@@ -19,7 +19,7 @@ from genaipa.runs import journal
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS, MANIFEST, encode_manifest
-from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, SystemFacts, Totals
+from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, RunTotals, SystemFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -142,10 +142,10 @@ class RecordedRun:
         }
 
 
-def count_records_by_status(records: Sequence[Record]) -> Totals:
+def count_records_by_status(records: Sequence[Record]) -> RunTotals:
     """Count the records of a recorded run by their status."""
     counts = Counter(record.status for record in records)
-    return Totals(
+    return RunTotals(
         planned=len(records),
         answered=counts["answered"],
         refused=counts["refused"],
@@ -169,15 +169,15 @@ def file_has_content(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
-def update_run_folder_and_name_if_changed(run_path: Path, files: dict[str, bytes]) -> list[str]:
+def update_run_folder_listing_changed_name(run_path: Path, content_by_file_name: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
-    if all(file_has_content(run_path / name, content) for name, content in files.items()):
+    if all(file_has_content(run_path / name, content) for name, content in content_by_file_name.items()):
         return []
     try:
         run_path.mkdir(parents=True, exist_ok=True)
         folder = RunFolder(run_path)
         with folder.hold_for_writing_and_list_repairs():
-            for name, content in files.items():
+            for name, content in content_by_file_name.items():
                 folder.write_file(name, content)
     except OSError as error:
         raise RunError(f"{error.filename or run_path} can't be written ({error.strerror}).") from None

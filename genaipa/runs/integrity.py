@@ -1,7 +1,7 @@
 """Integrity of a run folder: every text against the digest that was kept with it.
 
 Everything computed from a run reads its records through `RunFolder.read_records`, which checks each;
-`find_damage` reads everything else in the folder as well (`genaipa validate --data`).
+`find_damage_in_run_folder` reads everything else in the folder as well (`genaipa validate --data`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest, RecordHead, Totals
+    from genaipa.runs.records import Manifest, RecordHead, RunTotals
 
 
-class Damage(NamedTuple):
+class RunFolderDamage(NamedTuple):
     """Something in a run folder that is not as it was written: the file, the place in it (or none), what is wrong."""
 
     path: Path
@@ -44,7 +44,9 @@ class Damage(NamedTuple):
     problem: str
 
 
-def describe_record_flaw(record: RecordHead, document_digests: Mapping[str, str], *, texts_withheld: bool) -> str:
+def describe_record_flaw_or_empty(
+    record: RecordHead, document_digests: Mapping[str, str], *, texts_withheld: bool
+) -> str:
     """Return the flaw of a record, in words; empty if it has none. `document_digests` are the run's, name → digest.
 
     In a packed run texts may be `texts_withheld`; what is not there can't be checked.
@@ -62,8 +64,13 @@ def describe_record_flaw(record: RecordHead, document_digests: Mapping[str, str]
     return "" if digest == r.digest else "its text does not match its digest"
 
 
-def describe_lost_answers(answers_path: Path, run_name: str, totals: Totals, answer_count: int | None) -> str:
-    """Return a sentence about answers that are gone from the file of a run; see `RunFolder.describe_lost_answers`."""
+def describe_lost_answers_or_empty(
+    answers_path: Path, run_name: str, totals: RunTotals, answer_count: int | None
+) -> str:
+    """Return a sentence about answers that are gone from the file of a run.
+
+    See `RunFolder.describe_lost_answers_or_empty`.
+    """
     # The manifest of an imported run does not say how long the file was.
     size = answers_path.stat().st_size if answers_path.is_file() else 0
     if totals.bytes <= size and (totals.bytes or answer_count is None or totals.answer_count <= answer_count):
@@ -81,32 +88,32 @@ def describe_lost_answers(answers_path: Path, run_name: str, totals: Totals, ans
     )
 
 
-def find_damage(folder: RunFolder) -> Iterator[Damage]:
+def find_damage_in_run_folder(folder: RunFolder) -> Iterator[RunFolderDamage]:
     """Read all of a run folder, and yield everything that is not as it was written."""
     try:
         manifest = folder.manifest()
     except GenaipaError:
         return  # told by whoever checks the manifest
-    if mismatch := folder.describe_sum_mismatch() or folder.describe_copy_mismatch():
-        yield Damage(folder.path / "manifest.json", "", mismatch)
+    if mismatch := folder.describe_checksum_mismatch() or folder.describe_manifest_copy_mismatch():
+        yield RunFolderDamage(folder.path / "manifest.json", "", mismatch)
     yield from _find_record_damage(folder, manifest)
     yield from _find_document_and_introduction_damage(folder, manifest)
     yield from _find_file_damage(folder, manifest)
 
 
-def _find_file_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _find_file_damage(folder: RunFolder, manifest: Manifest) -> Iterator[RunFolderDamage]:
     for name, digest in _expected_file_digests(folder, manifest).items():
         path = folder.path / name
         try:
             content = path.read_bytes()
         except OSError as error:
-            yield Damage(path, "", f"can't be read ({error.strerror}); restore the file.")
+            yield RunFolderDamage(path, "", f"can't be read ({error.strerror}); restore the file.")
         else:
             if hashlib.sha256(content).hexdigest() != digest:
-                yield Damage(path, "", "has changed since the run was made; restore the file.")
+                yield RunFolderDamage(path, "", "has changed since the run was made; restore the file.")
 
 
-def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[RunFolderDamage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers_path, folder.has_withheld_texts
     line_numbers, conversations = dict[str, int](), set[str]()
@@ -114,11 +121,11 @@ def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damag
         for number, (_, record) in enumerate(folder.read_checksummed_answers_with_offsets(Record), 1):
             if record.started:  # an import knows the beginning of some conversations at most
                 conversations.add(record.conversation)
-            if problem := describe_record_flaw(record, documents, texts_withheld=withheld):
-                yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
+            if problem := describe_record_flaw_or_empty(record, documents, texts_withheld=withheld):
+                yield RunFolderDamage(path, f"line {number}", f"was changed: {problem}; restore the file.")
             elif record.kind == "answer" and record.status != "failed":
                 if record.key in line_numbers:
-                    yield Damage(
+                    yield RunFolderDamage(
                         path,
                         f"line {number}",
                         f"repeats the answer of line {line_numbers[record.key]}; restore the file.",
@@ -128,12 +135,12 @@ def _find_record_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damag
         return  # a line that is no record is told by whoever checks the lines
     if len(line_numbers) < manifest.totals.answer_count:
         counts = f"{len(line_numbers):,} of the {manifest.totals.answer_count:,}"
-        yield Damage(path, "", f"has {counts} answers that the run had; restore the file.")
+        yield RunFolderDamage(path, "", f"has {counts} answers that the run had; restore the file.")
     if folder.conversations_path.is_file():
         with contextlib.suppress(GenaipaError):  # as above
             if gone := conversations - {conversation.id for conversation in folder.read_conversations()} - {""}:
                 lacks = f"lacks {number_of(len(gone), 'conversation')}; restore the file."
-                yield Damage(folder.conversations_path, "", lacks)
+                yield RunFolderDamage(folder.conversations_path, "", lacks)
 
 
 def _matches_document_facts(document: Document, facts: DocumentFacts, *, texts_withheld: bool) -> bool:
@@ -146,7 +153,7 @@ def _matches_document_facts(document: Document, facts: DocumentFacts, *, texts_w
     return line == facts
 
 
-def _find_document_and_introduction_damage(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _find_document_and_introduction_damage(folder: RunFolder, manifest: Manifest) -> Iterator[RunFolderDamage]:
     """Yield the lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     stored_documents = KeptDocuments(folder.path)
     try:
@@ -154,13 +161,15 @@ def _find_document_and_introduction_damage(folder: RunFolder, manifest: Manifest
             if name not in stored_documents or not _matches_document_facts(
                 stored_documents[name], facts, texts_withheld=folder.has_withheld_texts
             ):
-                yield Damage(stored_documents.path, name, "has changed since the run was made; restore the file.")
+                yield RunFolderDamage(
+                    stored_documents.path, name, "has changed since the run was made; restore the file."
+                )
     except GenaipaError as error:
-        yield Damage(stored_documents.path, "", f"can't be read ({error})")
+        yield RunFolderDamage(stored_documents.path, "", f"can't be read ({error})")
     lines = KeptIntroductions(folder.path)
     for digest in lines:
         if hashlib.sha256(lines.read_introduction_as_file_content(digest)).hexdigest() != digest:
-            yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
+            yield RunFolderDamage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
 def _expected_file_digests(folder: RunFolder, manifest: Manifest) -> dict[str, str]:

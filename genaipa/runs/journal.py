@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from genaipa.errors import NoRoomError, RunError
-from genaipa.files.atomic import sync_folder
+from genaipa.files.atomic import fsync_folder
 from genaipa.files.text import DAMAGE, clip_error_message
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def encode_record_line(record: msgspec.Struct) -> bytes:
     return content + _format_checksum_ending(content)
 
 
-def has_valid_sum(line: bytes) -> bool:
+def has_valid_checksum(line: bytes) -> bool:
     """Tell whether a line has the sum of its content."""
     return line[-_LENGTH:] == _format_checksum_ending(line[:-_LENGTH])
 
@@ -48,7 +48,7 @@ def _format_checksum_ending(line_content: bytes) -> bytes:
     return _SUM % hashlib.blake2b(line_content, digest_size=8).hexdigest().encode()
 
 
-def repair_cut_last_line_and_describe(path: Path) -> str:
+def remove_cut_last_line_and_describe(path: Path) -> str:
     """Take a half-written last line away; a sentence about it, empty if there was none.
 
     A process that dies while it writes leaves at most one line without its end. What it held was never reported as
@@ -113,7 +113,7 @@ def decode_lines_with_offsets(
         else:
             # Whoever knows more of it says first what is wrong with it.
             yield offset, record
-            if not has_checksums or has_valid_sum(content):
+            if not has_checksums or has_valid_checksum(content):
                 continue
             wrong = "was changed (its checksum does not match its content)"
         raise RunError(f"{path}: line {number} {wrong}; restore the file, or delete that line to ask again.")
@@ -135,7 +135,7 @@ def read_records_at(path: Path, offsets: list[int], record_type: type[T]) -> lis
     return records
 
 
-class AnswerFollower:
+class AnswerFileFollower:
     """The file of a run's answers, followed as it grows."""
 
     def __init__(self, folder: RunFolder) -> None:
@@ -171,7 +171,7 @@ class Journal:
         self.path = path
         try:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BYTES, 0o644)
-            sync_folder(path.parent)
+            fsync_folder(path.parent)
         except OSError as error:
             raise NoRoomError.from_os_error(path, error) from None
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []

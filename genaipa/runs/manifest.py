@@ -18,8 +18,8 @@ from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.stamps import now, read_file_stamp
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.kinds import DEFAULT, find_kind_or_placeholder
-from genaipa.policies.statistics import Statistics
-from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
+from genaipa.policies.statistics import TextStatistics
+from genaipa.runs.records import FORMAT, Manifest, RunStatus, RunTotals, StudySlice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ class WithheldTextFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     answers' points, by document and question.
     """
 
-    statistics: dict[str, Statistics] = {}
+    statistics: dict[str, TextStatistics] = {}
     facts: dict[str, dict[str, dict[str, str | float]]] = {}
     points: dict[str, dict[str, str]] = {}
 
@@ -121,8 +121,8 @@ class ManifestHead(msgspec.Struct, frozen=True):
     status: RunStatus
     created: str
     spec: _SpecHead
-    slice: Slice | None = None
-    totals: Totals = Totals()
+    slice: StudySlice | None = None
+    totals: RunTotals = RunTotals()
     max_cost: float | None = None
 
 
@@ -245,7 +245,7 @@ class ManifestFolder:
             return f"{damaged.problem.partition(';')[0]}; its copy from {self.manifest().updated} is used instead."
         return ""
 
-    def describe_sum_mismatch(self) -> str:
+    def describe_checksum_mismatch(self) -> str:
         """Return a sentence about a manifest, or its copy, that was changed since it was written; empty if none was."""
         contents: dict[str, bytes] = {}
         for name in (MANIFEST, MANIFEST_COPY):
@@ -260,7 +260,7 @@ class ManifestFolder:
                 return f"{subject}was changed after the run wrote it; restore the file."
         return ""
 
-    def describe_copy_mismatch(self) -> str:
+    def describe_manifest_copy_mismatch(self) -> str:
         """Return a sentence about a manifest that differs from its copy; empty if they agree, or one is gone."""
         try:
             manifests = [self._read_manifest(name) for name in (MANIFEST, MANIFEST_COPY)]
@@ -280,13 +280,13 @@ class ManifestFolder:
         for name in (MANIFEST, MANIFEST_COPY):
             self.write_file(name, content)
 
-    def has_file(self, name: str) -> bool:
+    def has_file(self, file_name: str) -> bool:
         """Tell whether a file of that name is in the folder."""
-        return (self.path / name).exists()
+        return (self.path / file_name).exists()
 
-    def write_file(self, name: str, content: bytes) -> None:
+    def write_file(self, file_name: str, content: bytes) -> None:
         """Write a file of the folder, whole or not at all."""
-        path = self.path / name
+        path = self.path / file_name
         try:
             with open_for_atomic_write(path, durable=True) as file:
                 file.write(content)

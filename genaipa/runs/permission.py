@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Words
 
 
-def is_redistributable(license: str) -> bool:  # noqa: A002 - what it is called in every file
+def license_allows_redistribution(license: str) -> bool:  # noqa: A002 - what it is called in every file
     """Tell whether a license, as it is stated beside a text, lets the text be passed on; silence does not."""
     terms = license.strip().casefold()
     return bool(terms) and not any(no in terms for no in ("not redistributable", "not stated", "all rights reserved"))
 
 
-class Permission:
+class SharingPermission:
     """The texts and replies of one run that may be passed on.
 
     `documents` are the names of those whose text may not be, `restricted_questions` those about which the questions
@@ -50,18 +50,20 @@ class Permission:
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest, *, whole: bool = False) -> None:
-        if not whole and (changed := folder.describe_sum_mismatch()):
+        if not whole and (changed := folder.describe_checksum_mismatch()):
             raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or find_kind_or_placeholder(manifest.spec.kind).is_redistributable(manifest.spec.plan)
         licenses = dict(_read_file_paths_and_licenses(folder.path, "questions", QuestionSet))
         licenses |= _read_file_paths_and_licenses(folder.path, "annotations", Annotations)
         every = {*licenses.values(), *(facts.license for facts in manifest.documents.values())}
-        self.licenses = sorted(filter(is_redistributable, every))
-        closed = (name for name, facts in manifest.documents.items() if not is_redistributable(facts.license))
-        self.documents = set() if whole else set(closed)
+        self.licenses = sorted(filter(license_allows_redistribution, every))
+        closed = (
+            name for name, facts in manifest.documents.items() if not license_allows_redistribution(facts.license)
+        )
+        self.restricted_documents = set() if whole else set(closed)
         self.restricted_files = (
-            set() if whole else {path for path, terms in licenses.items() if not is_redistributable(terms)}
+            set() if whole else {path for path, terms in licenses.items() if not license_allows_redistribution(terms)}
         )
         plan = get_plan_if_procedure_run(manifest.spec)
         question_sets = plan.questions if plan else {}
@@ -70,15 +72,17 @@ class Permission:
         }
         self._words = {name: classify_origin_of_reply_words(manifest, name) for name in manifest.spec.systems}
 
-    def may_share_reply(self, system: str, document: str) -> bool:
+    def may_share_reply(self, system: str, document_name: str) -> bool:
         """Tell whether a system's replies about a document may be passed on: what is its own, or freely licensed.
 
         Where nothing says whose words a system's replies are, they are taken for the document's.
         """
         words = self._words.get(system, "")
-        return self._whole or words == "own" or (words != "recording" and document not in self.documents)
+        return (
+            self._whole or words == "own" or (words != "recording" and document_name not in self.restricted_documents)
+        )
 
-    def list_withheld_systems_and_documents(self) -> list[tuple[str, str]]:
+    def list_withheld_system_document_pairs(self) -> list[tuple[str, str]]:
         """Return (system, document) of all replies that may not be passed on, in the order of the plan."""
         return [
             (system, document)
@@ -92,7 +96,7 @@ class Permission:
 
         `is_withheld_text` tells whether a passage is of a text that is left out.
         """
-        introduces = record.kind != "answer" and record.document in self.documents
+        introduces = record.kind != "answer" and record.document in self.restricted_documents
         if introduces or record.document in self.restricted_questions:
             record = replace(record, asked=LEFT_OUT)
         if record.passages and self.has_withheld_passages(record, is_withheld_text):
@@ -103,11 +107,13 @@ class Permission:
 
     def has_withheld_passages(self, record: Record, is_withheld_text: Callable[[str], bool]) -> bool:
         """Tell whether passages of an answer may be of a text that is left out; all of them are quotations."""
-        return record.document in self.documents or any(is_withheld_text(passage.text) for passage in record.passages)
+        return record.document in self.restricted_documents or any(
+            is_withheld_text(passage.text) for passage in record.passages
+        )
 
-    def may_share_annotations(self, document: str) -> bool:
+    def may_share_annotations(self, document_name: str) -> bool:
         """Tell whether the words of a document's annotated answers may be passed on; False where there are none."""
-        file = f"annotations/{document}.yaml"
+        file = f"annotations/{document_name}.yaml"
         return file not in self.restricted_files and (self._folder.path / file).is_file()
 
 
@@ -125,8 +131,10 @@ def find_withheld_documents_of_study(slice_folder: RunFolder) -> dict[str, KeptD
 
 @lru_cache(maxsize=2)
 def _find_withheld_documents_of_slices(slice_paths: tuple[Path, ...]) -> dict[str, KeptDocuments]:
-    slices = [(folder, Permission(folder, folder.manifest())) for folder in map(RunFolder, slice_paths)]
-    return {name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.documents}
+    slices = [(folder, SharingPermission(folder, folder.manifest())) for folder in map(RunFolder, slice_paths)]
+    return {
+        name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.restricted_documents
+    }
 
 
 def _read_file_paths_and_licenses(

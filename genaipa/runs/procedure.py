@@ -165,7 +165,7 @@ def make_spec_for_other_documents(spec: RunSpec, documents: Iterable[str], quest
     return replace(spec, plan=plan)
 
 
-class Coordinates(NamedTuple):
+class RecordCoordinates(NamedTuple):
     """The coordinates of a record of the procedure, in the order in which its key has them.
 
     `prompts` is the set of prompts in a run that has several; in any other it is empty.
@@ -178,7 +178,7 @@ class Coordinates(NamedTuple):
     prompts: str
     question: str
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict_without_empty_values(self) -> dict[str, str]:
         """Return them as a record has them."""
         return {name: str(value) for name, value in self._asdict().items() if value}
 
@@ -190,11 +190,11 @@ class HasCoordinates(Protocol):
     def coordinates(self) -> Mapping[str, str]: ...  # noqa: D102 - above
 
 
-def read_coordinates(record: HasCoordinates) -> Coordinates:
+def read_coordinates(record: HasCoordinates) -> RecordCoordinates:
     """Return the coordinates of a record of the procedure."""
     values = record.coordinates
     # A million answers have a few texts in common: each is kept once.
-    return Coordinates(
+    return RecordCoordinates(
         intern(values["document"]),
         intern(values["initialization"]),  # type: ignore[arg-type]
         intern(values["wording"]),  # type: ignore[arg-type]

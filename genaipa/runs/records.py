@@ -141,7 +141,7 @@ class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return int(self.coordinates.get("repetition", 1))
 
 
-class MeasuredHead(RecordHead, frozen=True, omit_defaults=True, kw_only=True):
+class MeasuredRecordHead(RecordHead, frozen=True, omit_defaults=True, kw_only=True):
     """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages.
 
     `first_token` is the seconds until anything of a streamed reply came, `first_text` until its first text.
@@ -159,7 +159,7 @@ class MeasuredHead(RecordHead, frozen=True, omit_defaults=True, kw_only=True):
     first_text: float | None = None
 
 
-class Record(MeasuredHead, frozen=True, omit_defaults=True, kw_only=True):
+class Record(MeasuredRecordHead, frozen=True, omit_defaults=True, kw_only=True):
     """One line of `answers.jsonl`: a reply, or the failure to get one.
 
     A later record of the same key replaces a failed one. `turn` counts the conversation's questions from 1, and its
@@ -260,7 +260,7 @@ class Digests(msgspec.Struct, frozen=True, omit_defaults=True):
     task: dict[str, str] = {}
 
 
-class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunTotals(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counts of a run: records by status (the latest of each key), what is still to be asked, tokens and money.
 
     `bytes` is how long `answers.jsonl` was when the manifest was written: it never becomes shorter.
@@ -281,19 +281,19 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
         """Answers that are there."""
         return self.answered + self.refused + self.truncated
 
-    def sum_with(self, addend: Totals) -> Totals:
+    def sum_with(self, addend: RunTotals) -> RunTotals:
         """Return the counts of both together."""
         counts = ("planned", "answered", "refused", "truncated", "failed", "seconds", "bytes")
         costs = [cost for cost in (self.cost, addend.cost) if cost is not None]
         usages = [usage for usage in (self.usage, addend.usage) if usage is not None]
-        return Totals(
+        return RunTotals(
             usage=sum(usages, Usage()) if usages else None,
             cost=sum(costs) if costs else None,
             **{name: getattr(self, name) + getattr(addend, name) for name in counts},
         )
 
 
-class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
+class StudySlice(msgspec.Struct, frozen=True, omit_defaults=True):
     """The slice that a run is: `index`, from 1, of the `number` slices of the study with that name.
 
     `plan` is the digest of everything that decides what the slices ask, but for systems and repetitions: alike in all.
@@ -345,10 +345,10 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     commit: str | None = None
     dirty: bool | None = None
     max_cost: float | None = None
-    totals: Totals = Totals()
+    totals: RunTotals = RunTotals()
     planned: int = 0
     corpus: CorpusFacts | None = None
-    slice: Slice | None = None
+    slice: StudySlice | None = None
     sum: str = ""
 
     @property
@@ -400,7 +400,10 @@ def question_id_or_all_coordinates(coordinates: Mapping[str, str]) -> str:
     return coordinates.get("question") or "/".join("-".join(value.split()) for value in coordinates.values())
 
 
-def answer_digest(document_digest: str, question_text: str, reply: str, after: str = "") -> str:
-    """Return the identity of an answer by its content; `after` is that of the answer that a follow-up goes on from."""
-    start = f"{after}\0" if after else ""
+def answer_digest(document_digest: str, question_text: str, reply: str, preceding_answer_digest: str = "") -> str:
+    """Return the identity of an answer by its content.
+
+    `preceding_answer_digest` is that of the answer that a follow-up goes on from.
+    """
+    start = f"{preceding_answer_digest}\0" if preceding_answer_digest else ""
     return hashlib.sha256(f"{start}{document_digest}\0{question_text}\0{reply}".encode()).hexdigest()

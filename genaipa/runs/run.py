@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record, RunStatus
-    from genaipa.runs.status import Tally
+    from genaipa.runs.status import AnswerTally
     from genaipa.workspace import Workspace, WorkspaceLike
 
 _USAGE = {"tokens_in": "input", "tokens_cached": "cached", "tokens_out": "output"}
@@ -80,7 +80,7 @@ class Run:
         """The run's status: complete, partial, capped, interrupted, waiting (for replies by hand), or running."""
         return self._read_status_and_tally()[0]
 
-    def _read_status_and_tally(self) -> tuple[RunStatus, Tally]:
+    def _read_status_and_tally(self) -> tuple[RunStatus, AnswerTally]:
         """Return the status and the counts."""
         if isinstance(self._source, SlicedStudy):
             return read_study_status_and_tally(self._source)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, closest, name_suggestion
+from genaipa.errors import DataError, UnknownNameError, UsageError, closest_name_or_empty, name_suggestion
 from genaipa.files.names import clean_folder_name
 from genaipa.files.text import sha256_of
 from genaipa.kinds import find_kind_or_placeholder
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.runs.records import DocumentFacts, Manifest, RecordHead, Slice
+    from genaipa.runs.records import DocumentFacts, Manifest, RecordHead, StudySlice
     from genaipa.workspace import Workspace
 
 _LONGEST = 1000
@@ -38,7 +38,7 @@ _NEWEST = 5
 
 
 @dataclass(frozen=True)
-class Source:
+class SelectedRun:
     """A run that a command is about, and the systems and the answers of it that are meant."""
 
     folder: RunFolder
@@ -51,30 +51,32 @@ class Source:
         way = (record.coordinates.get(name, "") for name in ("initialization", "wording"))
         return record.system in self.systems and self.includes_answers(record.document, *way)
 
-    def includes_answers(self, document: str, initialization: str, wording: str) -> bool:
+    def includes_answers(self, document_name: str, initialization: str, wording: str) -> bool:
         """Tell whether answers with these coordinates are meant."""
         if not (self.only.documents or self.only.experiments):
             return True
-        facts = self.manifest.documents.get(document)
-        return self.only.selects_answers(document, facts.kind if facts else None, initialization, wording)
+        facts = self.manifest.documents.get(document_name)
+        return self.only.selects_answers(document_name, facts.kind if facts else None, initialization, wording)
 
 
-def select_sources(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[Source]:
-    """Return the runs that `find_sources_by_names` finds, as far as the filters take them.
+def select_runs_and_apply_filters(
+    workspace: Workspace, system_or_run_names: Sequence[str], filters: Filters | None = None
+) -> list[SelectedRun]:
+    """Return the runs that `find_runs_by_system_or_run_names` finds, as far as the filters take them.
 
     A UsageError where they take none, and for a filter that names nothing of what there is.
     """
-    return apply_filters(find_sources_by_names(workspace, names), filters)
+    return apply_filters_to_runs(find_runs_by_system_or_run_names(workspace, system_or_run_names), filters)
 
 
-def apply_filters(sources: list[Source], filters: Filters | None) -> list[Source]:
-    """Return these runs as far as the filters take them; the errors of `select_sources`."""
-    if not filters or not sources:
-        return sources
-    filters = filters.resolve_short_names([(source.folder, source.manifest) for source in sources])
+def apply_filters_to_runs(selected_runs: list[SelectedRun], filters: Filters | None) -> list[SelectedRun]:
+    """Return these runs as far as the filters take them; the errors of `select_runs_and_apply_filters`."""
+    if not filters or not selected_runs:
+        return selected_runs
+    filters = filters.resolve_names_or_raise([(source.folder, source.manifest) for source in selected_runs])
     selected = []
-    for source in sources:
-        wanted = filters.select_systems(source.folder, source.manifest)
+    for source in selected_runs:
+        wanted = filters.select_systems_of_run(source.folder, source.manifest)
         if systems := tuple(name for name in wanted if name in source.systems):
             selected.append(replace(source, systems=systems, only=filters))
     if not selected:
@@ -82,12 +84,12 @@ def apply_filters(sources: list[Source], filters: Filters | None) -> list[Source
     return selected
 
 
-def find_sources_by_name(workspace: Workspace, name: str) -> list[Source]:
-    """Return the runs and their systems that one name means; see `find_sources_by_names`."""
-    return find_sources_by_names(workspace, [name])
+def find_runs_by_system_or_run_name(workspace: Workspace, system_or_run_name: str) -> list[SelectedRun]:
+    """Return the runs and their systems that one name means; see `find_runs_by_system_or_run_names`."""
+    return find_runs_by_system_or_run_names(workspace, [system_or_run_name])
 
 
-def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
+def find_runs_by_system_or_run_names(workspace: Workspace, system_or_run_names: Sequence[str]) -> list[SelectedRun]:
     """Return the named runs, each once: a name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
     A system may be called by its short name (`match_system_name_or_empty`) and a run by a part of its name, or
@@ -99,13 +101,13 @@ def find_sources_by_names(workspace: Workspace, names: Sequence[str]) -> list[So
     error only if it was named itself.
     """
     parts: dict[str, _RunWithSystems] = {}
-    meanings = [resolve_system_or_run_name(workspace, name).parts for name in names]
+    meanings = [resolve_system_or_run_name(workspace, name).parts for name in system_or_run_names]
     for part in chain.from_iterable(
-        meanings if names else [_drop_reruns_of_published_studies(_list_scorable_runs(workspace))]
+        meanings if system_or_run_names else [_drop_reruns_of_published_studies(_list_scorable_runs(workspace))]
     ):
         before = parts.get(part.folder.name, part)
         parts[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
-    return [Source(part.folder, part.folder.manifest(), part.systems) for part in parts.values()]
+    return [SelectedRun(part.folder, part.folder.manifest(), part.systems) for part in parts.values()]
 
 
 class _RunWithSystems(NamedTuple):
@@ -122,17 +124,19 @@ class ResolvedName(NamedTuple):
     parts: list[_RunWithSystems]
 
 
-def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
+def resolve_system_or_run_name(workspace: Workspace, system_or_run_name: str) -> ResolvedName:
     """Resolve a name of a system, of a run, or RUN:SYSTEM; systems come before parts of the names of runs.
 
-    The errors of `find_sources_by_names`.
+    The errors of `find_runs_by_system_or_run_names`.
     """
-    whole = name == "latest" or _find_run_path_by_whole_name(workspace, name) is not None
+    whole = system_or_run_name == "latest" or _find_run_path_by_whole_name(workspace, system_or_run_name) is not None
     runs = [] if whole else _list_scorable_runs(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
-    system = match_system_name_or_empty(name, systems)
-    if not system and "/" in name:
-        system = match_system_name_or_empty(name, systems, models_by_system(run.folder.manifest() for run in runs))
+    system = match_system_name_or_empty(system_or_run_name, systems)
+    if not system and "/" in system_or_run_name:
+        system = match_system_name_or_empty(
+            system_or_run_name, systems, models_by_system(run.folder.manifest() for run in runs)
+        )
     if system:
         return ResolvedName(
             system,
@@ -140,21 +144,24 @@ def resolve_system_or_run_name(workspace: Workspace, name: str) -> ResolvedName:
                 [run._replace(systems=(system,)) for run in runs if system in run.systems]
             ),
         )
-    recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
+    recorded = "/" in system_or_run_name and getattr(find_provider(system_or_run_name), "words", "") == "recording"
     if recorded and not any(is_imported_published_study(run.folder) for run in runs):
-        study = map_recorded_systems_to_dataset_names().get(name, "NAME")
+        study = map_recorded_systems_to_dataset_names().get(system_or_run_name, "NAME")
         raise UsageError(
-            f"there is no run with {name} here; import the published study with: genaipa get {study} --runs"
+            f"there is no run with {system_or_run_name} here; import the published study with: genaipa get "
+            f"{study} --runs"
         )
     try:
-        source, end = find_run_or_study(workspace, name), ""
+        source, end = find_run_or_study(workspace, system_or_run_name), ""
     except UnknownNameError:
-        run, colon, end = name.partition(":")
-        unknown = UnknownNameError("system or run", name, _list_names_to_suggest(systems, runs), "See: genaipa runs")
+        run, colon, end = system_or_run_name.partition(":")
+        unknown = UnknownNameError(
+            "system or run", system_or_run_name, _list_names_to_suggest(systems, runs), "See: genaipa runs"
+        )
         if not colon:
             raise unknown from None
         # A misspelt class (`a:Bto`) is no run and its system.
-        misspelt = bool(closest(name, [system for system in systems if ":" in system]))
+        misspelt = bool(closest_name_or_empty(system_or_run_name, [system for system in systems if ":" in system]))
         try:
             source = find_run_or_study(workspace, run)
         except UsageError:
@@ -195,11 +202,16 @@ def _list_names_to_suggest(systems: Sequence[str], runs: Sequence[_RunWithSystem
     return {*systems, *called, *(["latest"] if runs else [])}
 
 
-def select_run_folders(workspace: Workspace, names: Sequence[str], filters: Filters | None = None) -> list[RunFolder]:
-    """List the folders of the runs that `select_sources` finds; without names and filters damaged ones, too."""
-    if not (names or filters):
+def select_run_folders(
+    workspace: Workspace, system_or_run_names: Sequence[str], filters: Filters | None = None
+) -> list[RunFolder]:
+    """List the folders of the runs that `select_runs_and_apply_filters` finds.
+
+    Without names and filters damaged ones, too.
+    """
+    if not (system_or_run_names or filters):
         return list_run_folders_oldest_first(workspace)
-    return [source.folder for source in select_sources(workspace, names, filters)]
+    return [source.folder for source in select_runs_and_apply_filters(workspace, system_or_run_names, filters)]
 
 
 def _drop_reruns_of_published_studies(runs: list[_RunWithSystems]) -> list[_RunWithSystems]:
@@ -221,26 +233,26 @@ def _pair_folders_with_readable_manifests(folders: Iterable[RunFolder]) -> list[
     return loaded
 
 
-def is_run(path: Path) -> bool:
+def is_run_folder(path: Path) -> bool:
     """Tell whether a folder is a run, by its manifest or the copy of it."""
     return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
 
 
 def list_run_folders_oldest_first(workspace: Workspace) -> list[RunFolder]:
     """Return the runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
-    return _list_folders(workspace.runs)
+    return _list_run_folders(workspace.runs)
 
 
-def _list_folders(runs: Path) -> list[RunFolder]:
+def _list_run_folders(runs_path: Path) -> list[RunFolder]:
     # A manifest that is lost has a copy beside it, which is read in its place.
-    paths = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs.glob(f"*/{name}")}
+    paths = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs_path.glob(f"*/{name}")}
     folders = [path for path in paths if not path.name.startswith(".")]
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
-def find_sliced_study(workspace: Workspace, study: str) -> SlicedStudy | None:
+def find_sliced_study(workspace: Workspace, study_name: str) -> SlicedStudy | None:
     """Find the slices of the study of that name; None if there are none."""
-    return group_slices_by_study_name(list_run_folders_oldest_first(workspace)).get(study)
+    return group_slices_by_study_name(list_run_folders_oldest_first(workspace)).get(study_name)
 
 
 def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
@@ -248,11 +260,11 @@ def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
     part = folder.read_manifest_head().slice
     if part is None:
         return [folder]
-    study = group_slices_by_study_name(_list_folders(folder.path.parent)).get(part.study)
+    study = group_slices_by_study_name(_list_run_folders(folder.path.parent)).get(part.study)
     return study.as_folders if study and any(sibling.path == folder.path for sibling in study.as_folders) else [folder]
 
 
-def describe_study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
+def describe_study_problems(workspace: Workspace, slices: Iterable[StudySlice | None]) -> list[str]:
     """Return sentences on what is lost of the studies of these slices, and on runs that only bear a study's name."""
     names = dict.fromkeys(part.study for part in slices if part is not None)
     studies = group_slices_by_study_name(list_run_folders_oldest_first(workspace)) if names else {}
@@ -261,7 +273,7 @@ def describe_study_problems(workspace: Workspace, slices: Iterable[Slice | None]
 
 def _find_run_path_by_whole_name(workspace: Workspace, name: str) -> Path | None:
     """Return the folder of a run that is named whole, or by a path; None if there is none."""
-    return next((path for path in (workspace.home / name, workspace.runs / name) if is_run(path)), None)
+    return next((path for path in (workspace.home / name, workspace.runs / name) if is_run_folder(path)), None)
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
@@ -311,7 +323,7 @@ NONE = "(none)"
 """The group of documents without a value in the column."""
 
 
-class Groups(NamedTuple):
+class DocumentGrouping(NamedTuple):
     """The groups in a column (`by`), as document → group."""
 
     by: str
@@ -319,15 +331,17 @@ class Groups(NamedTuple):
 
 
 def group_documents_by_column(
-    sources: Iterable[Source], column: str, languages: Mapping[str, str] | None = None
-) -> Groups:
+    selected_runs: Iterable[SelectedRun], column: str, language_by_document: Mapping[str, str] | None = None
+) -> DocumentGrouping:
     """Return the groups of these runs' documents in a column; a UsageError for one that none of them has.
 
-    `languages` are found where metadata state none.
+    `language_by_document` are found where metadata state none.
     """
-    detected = {name: code for name, code in (languages or {}).items() if code} if column == "language" else {}
+    detected = (
+        {name: code for name, code in (language_by_document or {}).items() if code} if column == "language" else {}
+    )
     documents: dict[str, DocumentFacts] = {}
-    for source in sources:
+    for source in selected_runs:
         for name, facts in source.manifest.documents.items():
             documents.setdefault(name, facts)
     columns = {name for facts in documents.values() for name in facts.groups}
@@ -338,7 +352,7 @@ def group_documents_by_column(
         name: str(getattr(facts, column)) if column in FACTS else facts.groups.get(column, "")
         for name, facts in documents.items()
     }
-    return Groups(column, {name: group or detected.get(name) or NONE for name, group in groups.items()})
+    return DocumentGrouping(column, {name: group or detected.get(name) or NONE for name, group in groups.items()})
 
 
 @dataclass(frozen=True)
@@ -349,16 +363,16 @@ class Occasion:
     runs: tuple[str, ...]
 
 
-def find_occasions_of_most_repeated_plan(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+def find_occasions_of_most_repeated_plan(selected_runs: Iterable[SelectedRun]) -> dict[str, list[Occasion]]:
     """Return system → its occasions, the earliest first, of the plan that it was asked on most days, if on several.
 
     A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
     all slices of a study have one, and the day of the first, once all of them are complete.
     """
     runs_by_day: dict[tuple[str, str], dict[str, list[str]]] = {}
-    sources = list(sources)
-    studies = _map_complete_study_names_to_days(sources)
-    for source in sources:
+    selected_runs = list(selected_runs)
+    studies = _map_complete_study_names_to_days(selected_runs)
+    for source in selected_runs:
         manifest, part = source.manifest, source.manifest.slice
         if manifest.status != "complete" or not manifest.created or (part and part.study not in studies):
             continue
@@ -382,10 +396,10 @@ def _plan_digest(manifest: Manifest) -> str:
     return sha256_of(repr((spec, digests.prompts, digests.documents, digests.questions)))
 
 
-def _map_complete_study_names_to_days(sources: Iterable[Source]) -> dict[str, str]:
+def _map_complete_study_names_to_days(selected_runs: Iterable[SelectedRun]) -> dict[str, str]:
     """Return study → the day of its first slice, of studies whose slices are all among these and complete."""
     slices: dict[str, dict[int, Manifest]] = {}
-    for source in sources:
+    for source in selected_runs:
         if (part := source.manifest.slice) and source.manifest.status == "complete":
             slices.setdefault(part.study, {})[part.index] = source.manifest
     complete = {}
@@ -396,11 +410,11 @@ def _map_complete_study_names_to_days(sources: Iterable[Source]) -> dict[str, st
     return complete
 
 
-def map_repeated_runs_to_days(sources: Iterable[Source]) -> dict[str, str]:
+def map_repeated_runs_to_days(selected_runs: Iterable[SelectedRun]) -> dict[str, str]:
     """Return run → its day, of runs in which a system was asked the same on several days."""
     return {
         run: occasion.day
-        for days in find_occasions_of_most_repeated_plan(sources).values()
+        for days in find_occasions_of_most_repeated_plan(selected_runs).values()
         for occasion in days
         for run in occasion.runs
     }

@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.errors import DataError, OptionError, clip, shell_command
+from genaipa.errors import DataError, OptionError, clip, format_shell_command
 from genaipa.files.names import clean_folder_name
 from genaipa.policies.corpus import TEXT_DIGEST
 from genaipa.runs.records import MOST_SLICES, RunStatus
-from genaipa.runs.status import Tally, worst_status
+from genaipa.runs.status import AnswerTally, worst_status
 from genaipa.words import join_names, join_some
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.manifest import ManifestHead
-    from genaipa.runs.records import Slice
+    from genaipa.runs.records import StudySlice
 
 _NAMED = 10
 """Slices that a sentence names."""
@@ -33,16 +33,16 @@ def parse_slice(text: str) -> tuple[int, int]:
     """Return which slice `3/16` means, and of how many; an OptionError for any other text."""
     match = re.fullmatch(r"0*(\d{1,9})/0*(\d{1,9})", text.strip(), re.ASCII)
     index, number = (int(match[1]), int(match[2])) if match else (0, 0)
-    check_slice(index, number, f" '{clip(text)}'")
+    check_slice_index_and_count(index, number, f" '{clip(text)}'")
     return index, number
 
 
-def check_slice(index: int, slice_count: int, quoted: str = "") -> None:
+def check_slice_index_and_count(index: int, slice_count: int, quoted_input: str = "") -> None:
     """Raise an OptionError unless there is such a slice."""
     if not 1 <= index <= slice_count <= MOST_SLICES:
         raise OptionError(
             "slice",
-            f"{quoted or f' {index}/{slice_count}'}: must be I/N, such as 3/16 for the third of sixteen "
+            f"{quoted_input or f' {index}/{slice_count}'}: must be I/N, such as 3/16 for the third of sixteen "
             "slices, with at "
             f"most {MOST_SLICES:,} slices.",
         )
@@ -109,14 +109,14 @@ class SlicedStudy:
             problems.insert(
                 0,
                 f"{self.name} lacks {len(missing):,} of its {self.number:,} slices ({named}), so a report covers "
-                f"only the rest. Run {them} with: {shell_command('genaipa', 'run', '--resume', self.name)}",
+                f"only the rest. Run {them} with: {format_shell_command('genaipa', 'run', '--resume', self.name)}",
             )
         return problems
 
 
-def read_study_status_and_tally(study: SlicedStudy) -> tuple[RunStatus, Tally]:
+def read_study_status_and_tally(study: SlicedStudy) -> tuple[RunStatus, AnswerTally]:
     """Return the status of a study, which is that of its worst slice, and the counts of all slices together."""
-    statuses, tally = set[RunStatus](), Tally()
+    statuses, tally = set[RunStatus](), AnswerTally()
     for folder in study.as_folders:
         manifest, counts = folder.read_manifest_and_tally()
         statuses.add(manifest.status)
@@ -146,7 +146,7 @@ def map_slices_to_studies(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy
     return {folder.name: study for study in group_slices_by_study_name(folders).values() for folder in study.as_folders}
 
 
-def shared_plan_key(study_slice: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
+def shared_plan_key(study_slice: StudySlice, systems: Iterable[str], repetitions: int) -> Hashable:
     """Return what all slices of a study have in common."""
     return study_slice.plan, study_slice.number, frozenset(systems), repetitions
 

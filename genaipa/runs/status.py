@@ -13,7 +13,7 @@ import msgspec
 
 from genaipa.kinds import DEFAULT
 from genaipa.runs.procedure import get_plan_if_procedure_run, initialization_or_task_name
-from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
+from genaipa.runs.records import RecordKind, RunSpec, RunTotals, Status
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import begins_with_thought_marks
 
@@ -114,7 +114,7 @@ class AnswerCounts:
         """Answers still to be had."""
         return max(0, self.planned - self.answer_count)
 
-    def add(self, addend: AnswerCounts) -> None:
+    def add_counts(self, addend: AnswerCounts) -> None:
         """Add another's counts."""
         self.planned += addend.planned
         for status, number in addend.status.items():
@@ -141,7 +141,7 @@ Rows = dict[tuple[str, str], AnswerCounts]
 
 
 @dataclass
-class Tally:
+class AnswerTally:
     """All counts of a run, kept up to date as records arrive."""
 
     rows: Rows = field(default_factory=dict)
@@ -149,29 +149,31 @@ class Tally:
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     """System → key → the score that the task read by itself, where it could."""
 
-    def get_or_add_row(self, system: str, row_name: str) -> AnswerCounts:
+    def get_or_add_row(self, system: str, initialization_or_task: str) -> AnswerCounts:
         """Return the count of one system and initialization."""
-        row = self.rows.get((system, row_name))
+        row = self.rows.get((system, initialization_or_task))
         if row is None:
-            row = self.rows[system, row_name] = AnswerCounts()
+            row = self.rows[system, initialization_or_task] = AnswerCounts()
         return row
 
-    def add_tally(self, tally: Tally) -> None:
+    def add_tally(self, tally: AnswerTally) -> None:
         """Add the counts of another run, whose keys stay its own."""
         for row_key, count in tally.rows.items():
-            self.get_or_add_row(*row_key).add(count)
+            self.get_or_add_row(*row_key).add_counts(count)
 
-    def set_planned_answers(self, spec: RunSpec, orders: Mapping[str, Sized], planned_without_orders: int = 0) -> None:
+    def set_planned_answers(
+        self, spec: RunSpec, question_orders: Mapping[str, Sized], planned_without_orders: int = 0
+    ) -> None:
         """Set how many answers are wanted in each row: by the orders of questions, else `planned_without_orders`."""
         rows, plan = {spec.task: planned_without_orders}, get_plan_if_procedure_run(spec)
         if plan is not None:
-            answers_per_row = plan.answers_per_question_and_repetition * sum(map(len, orders.values()))
+            answers_per_row = plan.answers_per_question_and_repetition * sum(map(len, question_orders.values()))
             rows = dict.fromkeys(plan.initializations, answers_per_row)
         for system in spec.systems:
             for row, number in rows.items():
                 self.get_or_add_row(system, row).planned = number
 
-    def add(self, record: CountedRecord | Record) -> None:
+    def add_record(self, record: CountedRecord | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
         row = self.get_or_add_row(record.system, initialization_or_task_name(record.task, record.coordinates))
         row.add_spending(record)
@@ -201,14 +203,14 @@ class Tally:
         """Money spent so far."""
         return sum(row.cost for row in self.rows.values())
 
-    def totals(self) -> Totals:
+    def totals(self) -> RunTotals:
         """Return the whole run in one row."""
         rows = self.rows.values()
         usage = Usage()
         for row in rows:
             usage = usage + row.usage
         by_status = {status: sum(row.status[status] for row in rows) for status in AnswerCounts().status}
-        return Totals(
+        return RunTotals(
             planned=sum(row.planned for row in rows),
             usage=usage if usage != Usage() else None,
             cost=round(self.cost, 6) if any(row.priced for row in rows) else None,
@@ -218,12 +220,12 @@ class Tally:
 
 
 def tally_records_and_map_offsets(
-    manifest: Manifest, records: Iterable[tuple[int, CountedRecord]]
-) -> tuple[Tally, dict[str, int]]:
+    manifest: Manifest, offsets_and_records: Iterable[tuple[int, CountedRecord]]
+) -> tuple[AnswerTally, dict[str, int]]:
     """Return the counts of these records beside what their manifest plans, and the place of each key's latest one."""
-    tally, offsets = Tally(), dict[str, int]()
+    tally, offsets = AnswerTally(), dict[str, int]()
     tally.set_planned_answers(manifest.spec, manifest.orders, manifest.planned)
-    for offset, record in records:
-        tally.add(record)
+    for offset, record in offsets_and_records:
+        tally.add_record(record)
         offsets[record.key] = offset
     return tally, offsets

@@ -58,7 +58,7 @@ class RunWriter:
         digest = self._introduction_digests.get(conversation_id)
         return None if digest is None else list(self._read_introduction(digest))
 
-    def store_introduction(self, messages: Sequence[Message]) -> str:
+    def store_introduction_and_get_digest(self, messages: Sequence[Message]) -> str:
         """Store the messages before the first question, and return their digest."""
         content = encode_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()

@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from genaipa.scoring.rubric import format_value
-from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_rater_leniency_and_drift
+from genaipa.scoring.rubric import format_signed_value
+from genaipa.stats.agreement import (
+    ScaleAgreement,
+    measure_agreement,
+    measure_agreement_of_rater_pairs,
+    measure_rater_leniency_and_drift,
+)
 from genaipa.stats.reason import Reason
 
 if TYPE_CHECKING:
@@ -35,7 +40,7 @@ _TWO = 2
 """Number of scores that can be compared."""
 
 
-def explain_missing_alpha(why: Reason, commonest_value: float = nan) -> str:
+def explain_missing_alpha_or_empty(reason: Reason, commonest_value: float = nan) -> str:
     """Return why alpha, or its interval, is missing; `commonest_value` is the commonest one. Empty where nothing is."""
     undefined = "alpha is undefined when the values do not vary"
     words = {
@@ -43,10 +48,10 @@ def explain_missing_alpha(why: Reason, commonest_value: float = nan) -> str:
         Reason.NO_VALUE: "no answer has scores from two analysts",
         Reason.NOTHING_VARIES: undefined
         if isnan(commonest_value)
-        else f"every value is {format_value(commonest_value)}, and {undefined}",
+        else f"every value is {format_signed_value(commonest_value)}, and {undefined}",
         Reason.FEW_UNITS: "too few answers, or too few with differing values, for a confidence interval",
     }
-    return words[why]
+    return words[reason]
 
 
 def agreement_columns(agreement: ScaleAgreement) -> dict[str, object]:
@@ -54,7 +59,7 @@ def agreement_columns(agreement: ScaleAgreement) -> dict[str, object]:
     return {
         **{name: getattr(agreement, name) for name in ("alpha", "low", "high", "ac2", "commonest")},
         "agreement": agreement.equal,
-        "reason": explain_missing_alpha(agreement.why, agreement.value),
+        "reason": explain_missing_alpha_or_empty(agreement.why, agreement.value),
     }
 
 
@@ -183,7 +188,7 @@ def _list_distinct_items_and_indices(items: Iterable[T]) -> tuple[list[T], list[
 
 def _compare_analyst_pairs(table: _ValueTable) -> list[AnalystPair]:
     """Compare every two analysts who have an answer in common, those who differ most first."""
-    by_metric = [compare_raters(ranks, table.scale) for ranks in np.moveaxis(table.ranks, -1, 0)]
+    by_metric = [measure_agreement_of_rater_pairs(ranks, table.scale) for ranks in np.moveaxis(table.ranks, -1, 0)]
     compared = []
     for pairs in zip(*by_metric, strict=True):
         names = sorted(table.analysts[rater] for rater in (pairs[0].first, pairs[0].second))

@@ -53,8 +53,10 @@ def list_built_in_aids_in_plan(plan: ScoringPlan) -> tuple[str, ...]:
     return tuple(name for name in OWN if getattr(plan, name))
 
 
-def draw_withheld_aids(names: Iterable[str], *, seed: int, answer_digest: str, analyst: str) -> frozenset[str]:
+def draw_withheld_aids(aid_names: Iterable[str], *, seed: int, answer_digest: str, analyst: str) -> frozenset[str]:
     """Draw the aids that are withheld from an analyst at an answer: always the same, and each by itself."""
     return frozenset(
-        name for name in names if int(sha256_of(f"{seed}\0{answer_digest}\0{analyst}\0{name}")[:8], 16) % _WITHHELD == 0
+        name
+        for name in aid_names
+        if int(sha256_of(f"{seed}\0{answer_digest}\0{analyst}\0{name}")[:8], 16) % _WITHHELD == 0
     )

@@ -18,19 +18,19 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.kinds import DEFAULT
-from genaipa.questions.annotations import describe_correction
+from genaipa.questions.annotations import describe_correction_or_empty
 from genaipa.questions.sets import Wording
-from genaipa.runs.authors import Authors
+from genaipa.runs.authors import AnswerAuthors
 from genaipa.runs.exclusions import read_exclusions
-from genaipa.runs.inputs import Inputs
-from genaipa.runs.integrity import describe_record_flaw
-from genaipa.runs.journal import AnswerFollower
+from genaipa.runs.inputs import RunDocumentsAndQuestions
+from genaipa.runs.integrity import describe_record_flaw_or_empty
+from genaipa.runs.journal import AnswerFileFollower
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import describe_study_problems, list_run_folders_oldest_first
 from genaipa.scoring.evidence.asked import QuestionWordings
 from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
-from genaipa.scoring.masking import list_names_revealing_system, mask_names, sort_longest_first
+from genaipa.scoring.masking import list_names_revealing_system, mask_names, sort_distinct_names_longest_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Record
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
@@ -112,7 +112,7 @@ class Exchange(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class ScoringCase:
     """Everything needed to score one answer.
 
     `asked` is the question in its set's words (the record's may tell which system it was), `original` its original
@@ -169,9 +169,9 @@ _decode = msgspec.json.Decoder(RecordHead).decode
 class _RunAnswers:
     """The answers of one run, read on as its file grows. A DataError if its manifest can't be used."""
 
-    def __init__(self, workspace: Workspace, folder: RunFolder, source: Source | None, *, excluded: bool) -> None:
+    def __init__(self, workspace: Workspace, folder: RunFolder, source: SelectedRun | None, *, excluded: bool) -> None:
         self.folder = folder
-        self.inputs = Inputs(workspace, folder)
+        self.inputs = RunDocumentsAndQuestions(workspace, folder)
         self._source = source
         self.excluded_keys = frozenset[str]() if excluded else frozenset(read_exclusions(folder, "answer"))
         self._wrong_annotations = read_exclusions(folder, "annotation")
@@ -186,20 +186,20 @@ class _RunAnswers:
         """Whether nothing that was read before holds."""
         self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
         self._withheld = folder.has_withheld_texts
-        self._file = AnswerFollower(folder)
+        self._file = AnswerFileFollower(folder)
         self._changed = False
 
-    def poll_file_and_restart_if_rewritten(self) -> bool:
+    def restart_if_rewritten_and_tell_if_changed(self) -> bool:
         """Tell whether the file has changed since the last call; quick where it has not."""
         self._changed = self._file.has_changed_since_last_call()
         if self._changed and not self._file.is_last_line_in_place():
-            self._file = AnswerFollower(self.folder)
+            self._file = AnswerFileFollower(self.folder)
             self._changed, self.starts_over = self._file.has_changed_since_last_call(), True
         return self._changed
 
     def read_new_records(self) -> Iterator[tuple[int, RecordHead]]:
         """Yield (offset, record) of each whole line since the last time; damaged and lost lines become problems."""
-        if self.starts_over and (lack := self.folder.describe_lost_answers(self.inputs.manifest)):
+        if self.starts_over and (lack := self.folder.describe_lost_answers_or_empty(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
         if not self._changed:
@@ -218,7 +218,7 @@ class _RunAnswers:
         except DAMAGE as error:
             problem = f"is not a record ({clip_error_message(error)})"
         else:
-            change = describe_record_flaw(record, self._digests, texts_withheld=self._withheld)
+            change = describe_record_flaw_or_empty(record, self._digests, texts_withheld=self._withheld)
             if not change:
                 return record
             problem = f"was changed ({change})"
@@ -230,16 +230,16 @@ class _RunAnswers:
         """Whether the answer is one of the wanted ones."""
         return self._source is None or self._source.includes_record(record)
 
-    def can_read_document_or_note_problem(self, document: str) -> bool:
+    def can_read_document_or_note_problem(self, document_name: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
-        if document not in self.documents:
-            self.documents[document] = True
+        if document_name not in self.documents:
+            self.documents[document_name] = True
             try:
-                self.inputs.document(document)
+                self.inputs.document(document_name)
             except GenaipaError as error:
-                self.problems.append(f"{error} Answers about {document} in {self.folder.name} can't be scored.")
-                self.documents[document] = False
-        return self.documents[document]
+                self.problems.append(f"{error} Answers about {document_name} in {self.folder.name} can't be scored.")
+                self.documents[document_name] = False
+        return self.documents[document_name]
 
     def describe_annotation_doubts(self, document: str, question: str) -> str:
         """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
@@ -249,7 +249,7 @@ class _RunAnswers:
         right, _ = self.inputs.annotated_answer_and_part_set_name(document, question, corrected=True)
         wrong = self._wrong_annotations.get(f"{document}|{question}")
         doubts = (
-            describe_correction(annotated, right) if right else "",
+            describe_correction_or_empty(annotated, right) if right else "",
             wrong.reason if wrong else "",
             describe_doubtful_annotated_citation(annotated, self.inputs.document(document), part_set),
         )
@@ -269,7 +269,7 @@ class _RunAnswers:
         )
 
 
-class Pool:
+class AnswerPool:
     """The answers that can be scored: the latest of each key of each run, if it has a reply.
 
     `answers` has them by digest; `arrivals` lists the digests as they came (twice, if one went and came back), and
@@ -286,13 +286,13 @@ class Pool:
         workspace: Workspace,
         folders: Sequence[RunFolder],
         *,
-        sources: Iterable[Source] = (),
+        sources: Iterable[SelectedRun] = (),
         excluded: bool = True,
     ) -> None:
         self.answers: dict[str, PooledAnswer] = {}
         self.arrivals: list[str] = []
         self.generation = 0
-        self.authors = Authors([*list_run_folders_oldest_first(workspace), *folders])
+        self.authors = AnswerAuthors([*list_run_folders_oldest_first(workspace), *folders])
         self._runs: dict[str, _RunAnswers] = {}
         self._unusable_runs: list[str] = []
         self._unreadable: dict[str, str] = {}
@@ -310,7 +310,7 @@ class Pool:
         self.read_new_answers()
 
     @property
-    def exclusion_note(self) -> str:
+    def sentence_on_exclusions_or_empty(self) -> str:
         """Return a sentence on the number of excluded answers; "" if none."""
         count = len(
             {digest for run in self._runs.values() for digest in run.excluded_answers.values()} - self.answers.keys()
@@ -355,13 +355,13 @@ class Pool:
     def read_new_answers(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""
         with self._lock:
-            changed = [run for run in self._runs.values() if run.poll_file_and_restart_if_rewritten()]
+            changed = [run for run in self._runs.values() if run.restart_if_rewritten_and_tell_if_changed()]
             if changed:
                 # An answer's author is on disk before it.
                 self.authors.read_new_authorships()
-            return sum(map(self._apply_new_records, changed)) > 0
+            return sum(map(self._apply_new_records_and_count_changes, changed)) > 0
 
-    def _apply_new_records(self, run: _RunAnswers) -> int:
+    def _apply_new_records_and_count_changes(self, run: _RunAnswers) -> int:
         """Read what was appended to a run; return how many answers came or went."""
         changed = 0
         if run.starts_over:
@@ -415,12 +415,12 @@ class Pool:
         )
         self.arrivals.append(record.digest)
 
-    def _remove_occurrence(self, run: str, key: str, digest: str) -> None:
+    def _remove_occurrence(self, run_name: str, record_key: str, digest: str) -> None:
         """Remove the occurrence that another record has replaced, and the answer with its last one."""
         answer = self.answers.get(digest)
         if answer is None:
             return  # it was set aside
-        occurrences = [o for o in answer.occurrences if (o.run, o.key) != (run, key)]
+        occurrences = [o for o in answer.occurrences if (o.run, o.key) != (run_name, record_key)]
         if occurrences:
             answer.occurrences = occurrences
         else:
@@ -434,7 +434,7 @@ class Pool:
                 self.generation += 1
                 self._unreadable[digest] = problem
 
-    def load_case(self, digest: str) -> Case:
+    def load_case(self, digest: str) -> ScoringCase:
         """Load an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
@@ -447,7 +447,7 @@ class Pool:
                 failures.append(error)
         raise failures[0]
 
-    def _build_case(self, answer: PooledAnswer, occurrence: Occurrence) -> Case:
+    def _build_case(self, answer: PooledAnswer, occurrence: Occurrence) -> ScoringCase:
         run = self._runs[occurrence.run]
         record = run.load_record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated_answer_and_part_set_name(record.document, record.question)
@@ -455,11 +455,11 @@ class Pool:
             run.inputs.question(record.document, record.question),
             run.inputs.questions(record.document),
         )
-        return Case(
+        return ScoringCase(
             answer=answer,
             asked=run.inputs.question_in_wording_of_set(record),
             reply=record.reply or "",
-            original=run.inputs.original_of_paraphrase(record),
+            original=run.inputs.original_question_if_paraphrased(record),
             document=run.inputs.document(record.document),
             annotated=annotated,
             part_set=part_set,
@@ -503,4 +503,4 @@ class Pool:
             facts = self._runs[name].inputs.manifest.systems.get(system)
             served = [*(facts.served if facts else ()), *filter(None, [record.model])]
             names.update(list_names_revealing_system(system, facts.model if facts else "", served))
-        return sort_longest_first(names)
+        return sort_distinct_names_longest_first(names)

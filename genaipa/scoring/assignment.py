@@ -28,7 +28,7 @@ from genaipa.scoring.waves import digest_prefix_used_in_waves
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from genaipa.scoring.answers import Pool, PooledAnswer
+    from genaipa.scoring.answers import AnswerPool, PooledAnswer
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Values
@@ -90,7 +90,7 @@ class Dispute:
 
 
 @dataclass(frozen=True)
-class History:
+class AnalystHistory:
     """An analyst's current scores of the pool's answers, oldest first.
 
     `seconds` is their median time (None if there is none), `calibrated` how many were given for calibration.
@@ -102,15 +102,15 @@ class History:
 
 
 class ScoreCoverage:
-    """The scores that a pool's answers have and need, as of the last `count_new_answers_and_scores`.
+    """The scores that a pool's answers have and need, as of the last `update_with_new_answers_and_scores`.
 
     Reference analysts' are apart.
     """
 
-    def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
+    def __init__(self, pool: AnswerPool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan
         self._reset_counts()
-        self.count_new_answers_and_scores()
+        self.update_with_new_answers_and_scores()
 
     def _reset_counts(self) -> None:
         self._generation = self._pool.generation
@@ -138,9 +138,9 @@ class ScoreCoverage:
         self.referenced: dict[str, None] = {}
         """Answers that a reference analyst has scored, in that order."""
         self.disputes: dict[str, Dispute] = {}
-        self._histories: dict[str, History] = {}
+        self._histories: dict[str, AnalystHistory] = {}
 
-    def count_new_answers_and_scores(self) -> None:
+    def update_with_new_answers_and_scores(self) -> None:
         """Count the answers and events that came since the last time."""
         if self._pool.generation != self._generation:
             self._reset_counts()
@@ -149,7 +149,7 @@ class ScoreCoverage:
             self._arrivals_read += len(new)
             self._add_answers(new)
         self._current.read_new_events()
-        new_events = self._current.events(self._events_read)
+        new_events = self._current.list_logged_events(self._events_read)
         self._events_read += len(new_events)
         for event in new_events:
             if (event.is_score_adjudication_or_undo or event.kind == MEAN) and event.answer in self._wanted:
@@ -173,7 +173,7 @@ class ScoreCoverage:
                 self.doubles.add(digest)
         # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
         scored: defaultdict[str, dict[str, Event]] = defaultdict(dict)
-        for score in self._current.all_scores():
+        for score in self._current.list_all_current_scores():
             if score.answer in new:
                 scored[score.answer][score.analyst] = score
         self._histories.clear()
@@ -216,14 +216,14 @@ class ScoreCoverage:
             theirs = self._open_by_analyst[name.casefold()]
             (theirs.add if is_open and answer and _belongs_to_assignment(answer, about) else theirs.discard)(digest)
 
-    def scoring_history(self, analyst: str) -> History:
+    def scoring_history(self, analyst: str) -> AnalystHistory:
         """Return an analyst's current scores of these answers."""
         history = self._histories.get(analyst)
         if history is None:
             scores = [score for score in self._current.scores_of_analyst(analyst) if score.answer in self._wanted]
             seconds = [score.seconds for score in scores if score.seconds is not None]
             calibrated = sum(score.calibration for score in scores)
-            history = History(scores, median(seconds) if seconds else None, calibrated)
+            history = AnalystHistory(scores, median(seconds) if seconds else None, calibrated)
             self._histories[analyst] = history
         return history
 
@@ -261,7 +261,7 @@ class ScoringOrders:
     Any number of threads may share it.
     """
 
-    def __init__(self, pool: Pool, plan: ScoringPlan) -> None:
+    def __init__(self, pool: AnswerPool, plan: ScoringPlan) -> None:
         self._pool, self._plan = pool, plan
         self._as_of = (-1, -1)
         self._rows: dict[tuple[str, ...], list[str]] = {}
@@ -375,7 +375,7 @@ _CANDIDATES = 3 * EARLY
 class EarlyDoubleScoring:
     """The early answers of a pool: which ones, worked out again when answers arrive."""
 
-    def __init__(self, pool: Pool, plan: ScoringPlan) -> None:
+    def __init__(self, pool: AnswerPool, plan: ScoringPlan) -> None:
         self._pool, self._seed = pool, plan.seed
         self._as_of = (-1, -1)
         self._spread: list[str] = []
@@ -422,7 +422,7 @@ class EarlyDoubleScoring:
         return self._spread
 
 
-def document_rank_of_each_answer(digests: Iterable[str], pool: Pool) -> dict[str, int]:
+def document_rank_of_each_answer(digests: Iterable[str], pool: AnswerPool) -> dict[str, int]:
     """Answer → the place of its document, in the order in which the answers bring documents up."""
     documents: dict[str, int] = {}
     answers = ((digest, pool.answers.get(digest)) for digest in digests)
@@ -432,7 +432,7 @@ def document_rank_of_each_answer(digests: Iterable[str], pool: Pool) -> dict[str
     }
 
 
-def draw_spread_sample(answers: Iterable[PooledAnswer], size: int, *, seed: int) -> list[str]:
+def draw_spread_sample(answers: Iterable[PooledAnswer], sample_size: int, *, seed: int) -> list[str]:
     """Draw answers so that systems, experiments and documents take turns, and chance decides the questions.
 
     The same are drawn for all of these, and answers to one question about one document come in a row: one of each
@@ -456,7 +456,7 @@ def draw_spread_sample(answers: Iterable[PooledAnswer], size: int, *, seed: int)
     def turn_key(stratum: tuple[str, str, str]) -> tuple[int, int, bytes]:
         return sum(count[name] for count, name in zip(counts, stratum, strict=True)), *strata[stratum][-1][:2]
 
-    for _ in range(size):
+    for _ in range(sample_size):
         if not strata:
             break
         stratum = min(strata, key=turn_key)

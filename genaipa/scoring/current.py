@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class CurrentScores:
     """A view of a log of events as of the last `read_new_events`. Any number of threads may share it.
 
-    `source` gives (number, event) of everything after a number, in order, as `Store.events` does. The scores of people
-    and of machines are kept apart; `scorer` chooses between them.
+    `source` gives (number, event) of everything after a number, in order, as `ScoreStore.events` does. The scores of
+    people and of machines are kept apart; `scorer` chooses between them.
     """
 
     def __init__(self, source: Callable[[int], Iterable[tuple[int, Event]]]) -> None:
@@ -62,7 +62,7 @@ class CurrentScores:
             self._objections[event.id] = event
         elif event.kind == "undo":
             for kind in self._kinds.values():
-                kind.undo(event)
+                kind.remove_event_named_by_undo(event)
         elif event.kind not in (EXPOSURE, ANCHOR):
             self._number_of[event.id] = number
             self._kinds[event.scorer if event.kind == "score" else event.kind].add(event)
@@ -74,10 +74,10 @@ class CurrentScores:
         """The number of events in the view: anything derived from it is valid until there are more."""
         return len(self._log)
 
-    def events(self, start: int = 0) -> list[Event]:
-        """Return the log in order, from the event with the index `start`."""
+    def list_logged_events(self, first_index: int = 0) -> list[Event]:
+        """Return the log in order, from the event with the index `first_index`."""
         with self._lock:
-            return self._log[start:]
+            return self._log[first_index:]
 
     def list_objections_undos_and_rulings(self) -> list[Event]:
         """Return the objections to annotated answers with their undos and rulings, in the log's order."""
@@ -90,21 +90,21 @@ class CurrentScores:
             event = self._pins.get(text_and_question)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
-    def find_score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
+    def find_score(self, answer_digest: str, analyst: str, scorer: Scorer = "human") -> Event | None:
         """Return an analyst's current score of an answer."""
         with self._lock:
-            return self._kinds[scorer].latest_event(analyst, answer)
+            return self._kinds[scorer].latest_event(analyst, answer_digest)
 
-    def scores_by_analyst(self, answer: str, scorer: Scorer = "human") -> dict[str, Event]:
+    def scores_by_analyst(self, answer_digest: str, scorer: Scorer = "human") -> dict[str, Event]:
         """Analyst → their current score of an answer."""
         with self._lock:
-            return self._kinds[scorer].latest_event_by_analyst(answer)
+            return self._kinds[scorer].latest_event_by_analyst(answer_digest)
 
-    def find_latest_adjudication(self, answer: str) -> Event | None:
+    def find_latest_adjudication(self, answer_digest: str) -> Event | None:
         """Return the latest adjudication of an answer in effect, by anyone."""
         with self._lock:
             return max(
-                self._kinds["adjudication"].latest_event_by_analyst(answer).values(),
+                self._kinds["adjudication"].latest_event_by_analyst(answer_digest).values(),
                 key=self.event_number,
                 default=None,
             )
@@ -114,22 +114,24 @@ class CurrentScores:
         with self._lock:
             return self._kinds["adjudication"].latest_events_of_all_analysts()
 
-    def find_mean_acceptance_after_all_scores(self, answer: str) -> Event | None:
+    def find_mean_acceptance_after_all_scores(self, answer_digest: str) -> Event | None:
         """Return the latest word that the mean of an answer's scores stands; None if any of them was given after it."""
         with self._lock:
-            scores = self._kinds["human"].latest_event_by_analyst(answer).values()
+            scores = self._kinds["human"].latest_event_by_analyst(answer_digest).values()
             latest = max(
-                self._kinds[MEAN].latest_event_by_analyst(answer).values(), key=self.event_number, default=None
+                self._kinds[MEAN].latest_event_by_analyst(answer_digest).values(), key=self.event_number, default=None
             )
             if latest and all(self.event_number(score) < self.event_number(latest) for score in scores):
                 return latest
         return None
 
-    def latest_send_back(self, answer: str) -> Event | None:
+    def latest_send_back(self, answer_digest: str) -> Event | None:
         """Return the latest word in effect by which an answer was sent back to those who had scored it."""
         with self._lock:
             return max(
-                self._kinds[SEND_BACK].latest_event_by_analyst(answer).values(), key=self.event_number, default=None
+                self._kinds[SEND_BACK].latest_event_by_analyst(answer_digest).values(),
+                key=self.event_number,
+                default=None,
             )
 
     def latest_send_back_by_answer(self) -> dict[str, Event]:
@@ -138,18 +140,18 @@ class CurrentScores:
             latest = sorted(self._kinds[SEND_BACK].latest_events_of_all_analysts(), key=self.event_number)
         return {event.answer: event for event in latest}
 
-    def analysts_yet_to_rescore(self, answer: str) -> list[str]:
+    def analysts_yet_to_rescore(self, answer_digest: str) -> list[str]:
         """Return the analysts who have not scored an answer again since it was sent back to them, by name.
 
         Nobody is waited for once it is settled.
         """
         word, settled = (
-            self.latest_send_back(answer),
-            self.find_latest_adjudication(answer) or self.find_mean_acceptance_after_all_scores(answer),
+            self.latest_send_back(answer_digest),
+            self.find_latest_adjudication(answer_digest) or self.find_mean_acceptance_after_all_scores(answer_digest),
         )
         if word is None or (settled and self.event_number(settled) > self.event_number(word)):
             return []
-        scores = self.scores_by_analyst(answer).values()
+        scores = self.scores_by_analyst(answer_digest).values()
         return sorted(
             s.analyst for s in scores if s.analyst != word.analyst and self.event_number(s) < self.event_number(word)
         )
@@ -169,7 +171,7 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].latest_events_of_analyst(analyst)
 
-    def last_skip_number_by_answer(self, analyst: str) -> dict[str, int]:
+    def last_skip_event_number_by_answer(self, analyst: str) -> dict[str, int]:
         """Answer → the number of this analyst's last skip of it in effect."""
         with self._lock:
             return {
@@ -177,33 +179,33 @@ class CurrentScores:
                 for event in self._kinds["skip"].latest_events_of_analyst(analyst)
             }
 
-    def find_last_skip(self, answer: str, analyst: str) -> Event | None:
+    def find_last_skip(self, answer_digest: str, analyst: str) -> Event | None:
         """Return an analyst's last skip of an answer in effect."""
         with self._lock:
-            return self._kinds["skip"].latest_event(analyst, answer)
+            return self._kinds["skip"].latest_event(analyst, answer_digest)
 
     def event_number(self, event: Event) -> int:
         """Return the number in the log of a score, an adjudication or a skip."""
         return self._number_of[event.id]
 
-    def analysts(self, scorer: Scorer = "human") -> list[str]:
+    def list_analysts_with_current_scores(self, scorer: Scorer = "human") -> list[str]:
         """Return the names of those with a current score, sorted."""
         with self._lock:
-            return self._kinds[scorer].analysts()
+            return self._kinds[scorer].list_analysts_with_effective_events()
 
     def refresh_and_list_scored_answers(self) -> set[str]:
         """Refresh the view, and return the answers that people have scored."""
         self.read_new_events()
-        return {score.answer for score in self.all_scores()}
+        return {score.answer for score in self.list_all_current_scores()}
 
-    def all_scores(self, scorer: Scorer = "human") -> list[Event]:
+    def list_all_current_scores(self, scorer: Scorer = "human") -> list[Event]:
         """Return all current scores, analyst by analyst, the oldest of each first."""
         with self._lock:
             return self._kinds[scorer].latest_events_of_all_analysts()
 
     def independent_human_scores(self) -> list[Event]:
         """Return people's scores as they were before they saw others', see `independent_human_scores`."""
-        return independent_human_scores(self.events())
+        return independent_human_scores(self.list_logged_events())
 
 
 def effective_scores_and_adjudications(events: Iterable[Event]) -> list[Event]:
@@ -255,7 +257,7 @@ class _EffectiveEvents:
             self._earlier.setdefault((event.analyst, event.answer), []).append(before)
         answers[event.answer] = event
 
-    def undo(self, undo_event: Event) -> None:
+    def remove_event_named_by_undo(self, undo_event: Event) -> None:
         """Remove the event that an undo names, if it is of this kind."""
         answers = self._latest.get(undo_event.analyst, {})
         earlier = self._earlier.get((undo_event.analyst, undo_event.answer), [])
@@ -274,18 +276,22 @@ class _EffectiveEvents:
         if self._latest.get(event.analyst, {}).pop(event.answer, None):
             self._earlier.pop((event.analyst, event.answer), None)
 
-    def latest_event(self, analyst: str, answer: str) -> Event | None:
-        return self._latest.get(analyst, {}).get(answer)
+    def latest_event(self, analyst: str, answer_digest: str) -> Event | None:
+        return self._latest.get(analyst, {}).get(answer_digest)
 
-    def latest_event_by_analyst(self, answer: str) -> dict[str, Event]:
-        return {analyst: answers[answer] for analyst, answers in self._latest.items() if answer in answers}
+    def latest_event_by_analyst(self, answer_digest: str) -> dict[str, Event]:
+        return {
+            analyst: answers[answer_digest] for analyst, answers in self._latest.items() if answer_digest in answers
+        }
 
     def latest_events_of_analyst(self, analyst: str) -> list[Event]:
         return list(self._latest.get(analyst, {}).values())
 
-    def analysts(self) -> list[str]:
+    def list_analysts_with_effective_events(self) -> list[str]:
         return sorted(analyst for analyst, answers in self._latest.items() if answers)
 
     def latest_events_of_all_analysts(self) -> list[Event]:
         """Return the events analyst by analyst, the oldest of each first."""
-        return [event for analyst in self.analysts() for event in self._latest[analyst].values()]
+        return [
+            event for analyst in self.list_analysts_with_effective_events() for event in self._latest[analyst].values()
+        ]

@@ -52,7 +52,7 @@ def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Eng
         import sqlalchemy  # noqa: F401 - only to see that it is there
     except ImportError:
         raise MissingPackageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
-    path = sqlite_path(url)
+    path = sqlite_path_or_none_for_server(url)
     if path is None:
         return _connect_and_name_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
@@ -62,7 +62,7 @@ def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Eng
     return _create_or_connect_sqlite(path), str(path)
 
 
-def sqlite_path(url: str) -> Path | None:
+def sqlite_path_or_none_for_server(url: str) -> Path | None:
     """Return the SQLite file that a URL names; None for a server. A UsageError for a URL that names no file."""
     if not url.startswith(_SQLITE):
         return None
@@ -112,7 +112,7 @@ def _create_or_connect_sqlite(path: Path) -> Engine:
             raise DataError(path, f"can't be created ({error.strerror}).") from None
     engine = sqlalchemy.create_engine(
         sqlalchemy.URL.create("sqlite", database=str(path)),
-        # Transactions begin where `Store` says so; a statement outside one is its own.
+        # Transactions begin where `ScoreStore` says so; a statement outside one is its own.
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
         hide_parameters=True,
     )

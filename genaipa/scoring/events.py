@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.scoring.rubric import Rubric
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 
 EventKind = Literal[
@@ -155,7 +155,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return self.kind in (*VALUED, "undo")
 
     @property
-    def earlier_event_id(self) -> str:
+    def undone_or_ruled_event_id(self) -> str:
         """The id of the earlier event that an undo or a ruling is about; empty for others."""
         return self.annotation.objection if isinstance(self.annotation, Ruling) else self.undoes
 
@@ -267,7 +267,7 @@ def find_problem_of_referenced_event(event: Event, earlier_event: Event | None) 
     """Return the problem of an undo or a ruling with the event it refers to (None: there is none); empty if it fits."""
     if event.kind == "ruling":
         has_objection = earlier_event is not None and earlier_event.kind == "objection"
-        return "" if has_objection else f"there is no objection '{event.earlier_event_id}' to settle."
+        return "" if has_objection else f"there is no objection '{event.undone_or_ruled_event_id}' to settle."
     if (
         earlier_event
         and earlier_event.kind not in LASTING
@@ -319,7 +319,7 @@ def chain_digest(previous_digest: str, event_json: str) -> str:
     return hashlib.sha256(f"{previous_digest}\n{event_json}".encode()).hexdigest()
 
 
-def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
+def verify_log_and_list_breaks(store: ScoreStore, noted_head: str = "") -> VerifiedLog:
     """Check every event of a log against its digest; `noted_head` is the last digest as it was noted at some time.
 
     A GenaipaError where the log can't be read.
@@ -327,7 +327,7 @@ def verify_log(store: Store, noted_head: str = "") -> VerifiedLog:
     state = store.log_state()
     breaks: list[str] = []
     count, before, noted = 0, CHAIN_START, not noted_head
-    for link in store.log_rows():
+    for link in store.read_log_rows():
         breaks += _find_log_row_problems(link, before)
         count, before = count + 1, link.digest
         noted = noted or link.digest == noted_head

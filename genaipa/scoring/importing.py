@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from genaipa.runs.authors import Authors
+    from genaipa.runs.authors import AnswerAuthors
     from genaipa.scoring.people import People
     from genaipa.scoring.rubric import Rubric
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 
 _NAMED = 5
@@ -56,7 +56,7 @@ _NAMED = 5
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
-class ImportedScores(msgspec.Struct):
+class ImportOutcome(msgspec.Struct):
     """The result of an import. With any `problems`, nothing was taken.
 
     `added` are new events, `known` events that the store had already, `unscored` rows of a sheet without any value.
@@ -76,56 +76,68 @@ class ImportedScores(msgspec.Struct):
         return format_one_line_repr("Imported", format_count(self.added, "score"), counts)
 
 
-def import_scores_from_sources(
-    store: Store,
+def import_scores_or_return_problems(
+    store: ScoreStore,
     sources: Iterable[Path | ReadTable],
-    known_answers: Collection[str],
+    known_answer_digests: Collection[str],
     people: People,
-    authors: Authors,
+    authors: AnswerAuthors,
     *,
     analyst: str = "",
     unknown_answers: bool = False,
-) -> ImportedScores:
+) -> ImportOutcome:
     """Put the contents of files and tables into the store, in one transaction; nothing if anything is wrong.
 
-    `known_answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
-    Nobody's score of an answer that they wrote is taken, by the `authors` of the workspace's runs. `analyst` is who
-    filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
+    `known_answer_digests` are the digests of the answers that are here; `unknown_answers` lets events of others in as
+    well. Nobody's score of an answer that they wrote is taken, by the `authors` of the workspace's runs. `analyst` is
+    who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
     """
-    scorers = {event.analyst for _, event in store.events()}
+    scorers = {event.analyst for _, event in store.read_numbered_events()}
     reader = ScoresReader(functools.cache(lambda name: people.resolve_name(name, scorers)), store.rubric, analyst)
     for source in sources:
-        reader.read_source(source)
+        reader.read_file_or_table(source)
     remedy = "" if unknown_answers else "; --unknown-answers imports it anyway"
-    result = store_events_unless_any_problem(
-        store, reader.events, known_answers, authors, reader.problems, unknown_answers=unknown_answers, remedy=remedy
+    result = store_events_or_return_problems(
+        store,
+        reader.events,
+        known_answer_digests,
+        authors,
+        reader.problems,
+        allow_unknown_answers=unknown_answers,
+        remedy_for_unknown_answer=remedy,
     )
     result.unscored = reader.unscored
     return result
 
 
-def store_events_unless_any_problem(
-    store: Store,
+def store_events_or_return_problems(
+    store: ScoreStore,
     read_events: Iterable[ReadEvent],
-    known_answers: Collection[str],
-    authors: Authors,
-    problems: Sequence[str] = (),
+    known_answer_digests: Collection[str],
+    authors: AnswerAuthors,
+    earlier_problems: Sequence[str] = (),
     *,
-    unknown_answers: bool = False,
-    remedy: str = "",
-) -> ImportedScores:
-    """Put events that were found in files into the store; nothing if one doesn't fit it, or there are `problems`.
+    allow_unknown_answers: bool = False,
+    remedy_for_unknown_answer: str = "",
+) -> ImportOutcome:
+    """Put events that were found in files into the store.
 
-    `remedy` follows the sentence on an event of an answer that no run here holds.
+    Nothing if one doesn't fit it, or there are `earlier_problems`.
+
+    `remedy_for_unknown_answer` follows the sentence on an event of an answer that no run here holds.
     """
     sorter = _EventSorter(
-        [event for _, event in store.events()], known_answers, authors, remedy, unknown_answers=unknown_answers
+        [event for _, event in store.read_numbered_events()],
+        known_answer_digests,
+        authors,
+        remedy_for_unknown_answer,
+        unknown_answers=allow_unknown_answers,
     )
     for read_event in read_events:
         sorter.sort_event_or_note_problem(read_event)
-    all_problems = [*problems, *sorter.problems]
+    all_problems = [*earlier_problems, *sorter.problems]
     added = store.append_new_events(sorter.new) if sorter.new and not all_problems else 0
-    return ImportedScores(added, sorter.known, 0, sorter.replaced, all_problems)
+    return ImportOutcome(added, sorter.known, 0, sorter.replaced, all_problems)
 
 
 class _EventSorter:
@@ -135,7 +147,7 @@ class _EventSorter:
         self,
         history: Sequence[Event],
         answers: Collection[str],
-        authors: Authors,
+        authors: AnswerAuthors,
         remedy: str,
         *,
         unknown_answers: bool,
@@ -146,16 +158,20 @@ class _EventSorter:
         self.problems: list[str] = []
         self._events = {event.id: event for event in history}
         self._effective_ids = {event.id for event in effective_scores_and_adjudications(history)}
-        self._events_by_content = {event_content_without_time(event): event for event in history}
+        self._events_by_content = {event_content_without_time_and_ticks(event): event for event in history}
         self._answers, self._authors, self._remedy = answers, authors, remedy
         self._unknown_answers = unknown_answers
 
     def sort_event_or_note_problem(self, read_event: ReadEvent) -> None:
         """Add an event to the new, the known or the replaced ones, or its problem to the problems."""
         event = read_event.event
-        content = event_content_without_time(event)
+        content = event_content_without_time_and_ticks(event)
         existing = self._events.get(event.id) if read_event.has_id else self._events_by_content.get(content)
-        if existing and event_content_without_time(existing) == content and event.ticks in (None, existing.ticks):
+        if (
+            existing
+            and event_content_without_time_and_ticks(existing) == content
+            and event.ticks in (None, existing.ticks)
+        ):
             if read_event.has_id or existing.id in self._effective_ids:
                 self.known += 1
             else:
@@ -202,7 +218,7 @@ class _EventSorter:
 
     def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":
-            return find_problem_of_referenced_event(event, self._events.get(event.earlier_event_id))
+            return find_problem_of_referenced_event(event, self._events.get(event.undone_or_ruled_event_id))
         if not event.undoes:
             return ""
         undone = self._events.get(event.undoes)
@@ -217,7 +233,7 @@ class _EventSorter:
         return ""
 
 
-def event_content_without_time(event: Event) -> tuple[object, ...]:
+def event_content_without_time_and_ticks(event: Event) -> tuple[object, ...]:
     """Return an event's content without its time, and without its ticks, which not every file has.
 
     Blanks in a note don't count: spreadsheets change line ends.
@@ -260,20 +276,21 @@ class ScoresReader:
     def __post_init__(self) -> None:
         # Column as people may write it → column.
         self._columns_by_name = {
-            simplify_column_name(name): name for name in (*score_column_names(self.rubric, ticked=True), *SHEET_COLUMNS)
+            simplify_column_name(name): name
+            for name in (*score_column_names(self.rubric, with_ticks=True), *SHEET_COLUMNS)
         }
         self._required_columns = (DIGEST, *self.rubric.metrics)
 
-    def read_source(self, source: Path | ReadTable) -> None:
+    def read_file_or_table(self, source: Path | ReadTable) -> None:
         """Read a file or a table of scores; a DataError or UsageError if it can't be read at all."""
         if isinstance(source, ReadTable):
-            self._read_rows(source)
+            self._read_table_rows(source)
             return
         path, suffix = source, source.suffix.lower()
         if suffix == ".jsonl":
-            self._read_log(path)
+            self._read_event_log(path)
         elif suffix in (".csv", ".xlsx"):
-            self._read_rows(read_table(path, DIGEST))
+            self._read_table_rows(read_table(path, DIGEST))
         else:
             raise UsageError(
                 f"{path}: scores can be read only from .csv, .jsonl and .xlsx files; save it as one of these."
@@ -282,7 +299,7 @@ class ScoresReader:
     def _add_problem(self, path: Path, entry: str, problem: str) -> None:
         self.problems.append(str(DataError(path, problem, entry)))
 
-    def _read_log(self, path: Path) -> None:
+    def _read_event_log(self, path: Path) -> None:
         ids, is_empty, decode = set(), True, make_event_decoder().decode
         for count, line in enumerate(read_lines(path, SCORES), start=1):
             if not line.strip():
@@ -310,7 +327,7 @@ class ScoresReader:
         if is_empty:
             raise DataError(path, "is empty.")
 
-    def _read_rows(self, table: ReadTable) -> None:
+    def _read_table_rows(self, table: ReadTable) -> None:
         columns = dict(self._match_columns_and_note_problems(table))
         nameless, first_events = [], dict[tuple[str, ...], tuple[int, Event]]()
         for row, texts in table.rows if columns.keys() >= set(self._required_columns) else ():

@@ -74,22 +74,22 @@ def _list_product_and_vendor_names(system_names: frozenset[str]) -> tuple[str, .
         for piece in re.split(r"[/:]", name):
             if len(piece) >= _SHORTEST_PIECE and piece.lower() not in providers | _ORDINARY:
                 known_names.add(piece)
-    return sort_longest_first(known_names)
+    return sort_distinct_names_longest_first(known_names)
 
 
-def sort_longest_first(names: Iterable[str]) -> tuple[str, ...]:
+def sort_distinct_names_longest_first(names: Iterable[str]) -> tuple[str, ...]:
     """Sort names in the order in which they are masked, so that "Google Bard" goes before "Bard"."""
     return tuple(sorted(set(names), key=lambda name: (-len(name), name)))
 
 
-def mask_names(text: str, names: Iterable[str], visible_text: str) -> str:
+def mask_names(text: str, names: Iterable[str], text_whose_names_stay: str) -> str:
     """Replace each of the names, as a whole word in upper or lower case, by `MASK`.
 
-    `visible_text` is what the analyst sees anyway (document, question, company). Names in it stay: a policy that names
-    a vendor is about that vendor, and an answer may name it too.
+    `text_whose_names_stay` is what the analyst sees anyway (document, question, company). Names in it stay: a policy
+    that names a vendor is about that vendor, and an answer may name it too.
     """
-    visible_words = visible_text.casefold()
-    hidden = [name for name in sort_longest_first(names) if not _occurs_as_word(name, visible_words)]
+    visible_words = text_whose_names_stay.casefold()
+    hidden = [name for name in sort_distinct_names_longest_first(names) if not _occurs_as_word(name, visible_words)]
     if not hidden:
         return text
     alternatives = "|".join(map(_spelling_pattern, hidden))

@@ -15,13 +15,13 @@ from genaipa.runs.selection import (
     group_documents_by_column,
     list_run_folders_oldest_first,
     map_repeated_runs_to_days,
-    select_sources,
+    select_runs_and_apply_filters,
 )
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
-from genaipa.scoring.people import load_people
-from genaipa.scoring.store import open_existing_store, open_store
+from genaipa.scoring.importing import ImportOutcome, import_scores_or_return_problems
+from genaipa.scoring.people import load_desk_people_and_plan
+from genaipa.scoring.store import open_existing_store, open_or_create_store
 from genaipa.scoring.tables import ReadTable
 from genaipa.scoring.waves import (
     SIZE,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.runs.filters import Filters
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.waves import Waves
     from genaipa.workspace import WorkspaceLike
 
@@ -51,7 +51,7 @@ def import_scores(
     analyst: str = "",
     unknown_answers: bool = False,
     workspace: WorkspaceLike = None,
-) -> ImportedScores:
+) -> ImportOutcome:
     """Take people's scores into the store, from a frame or from a .csv, .jsonl or .xlsx file: all of them, or none.
 
     A frame has the columns of an exported table: `digest`, the answer's own, and one for each metric of the rubric;
@@ -66,13 +66,13 @@ def import_scores(
     True
     """
     home = find_workspace(workspace)
-    pool = Pool(home, list_run_folders_oldest_first(home))
-    with contextlib.closing(open_store(home)) as store:
-        result = import_scores_from_sources(
+    pool = AnswerPool(home, list_run_folders_oldest_first(home))
+    with contextlib.closing(open_or_create_store(home)) as store:
+        result = import_scores_or_return_problems(
             store,
             [Path(scores) if isinstance(scores, str | os.PathLike) else _convert_frame_to_table(scores)],
             pool.answers,
-            load_people(home),
+            load_desk_people_and_plan(home),
             pool.authors,
             analyst=analyst,
             unknown_answers=unknown_answers,
@@ -154,15 +154,15 @@ def sample(
     if size is not None and size < 1:
         raise OptionError("size", f" {size}: must be 1 or more.")
     home, names = resolve_workspace_and_run_names(runs, workspace)
-    sources = select_sources(home, names, only)
-    pool = Pool(home, [source.folder for source in sources], sources=sources, excluded=False)
+    sources = select_runs_and_apply_filters(home, names, only)
+    pool = AnswerPool(home, [source.folder for source in sources], sources=sources, excluded=False)
     for problem in pool.problems:
         tell(problem)
     if not pool.answers:
         raise UsageError(f"there are no answers to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
-        scored = set() if store is None else CurrentScores(store.events).refresh_and_list_scored_answers()
-    plan = load_people(home).plan
+        scored = set() if store is None else CurrentScores(store.read_numbered_events).refresh_and_list_scored_answers()
+    plan = load_desk_people_and_plan(home).plan
     planned = None if plan.sample_size == "all" else plan.sample_size
     draw_size = size or planned
     strata = _find_stratum_by_document(sources, stratify, draw_size) if stratify else None
@@ -171,7 +171,13 @@ def sample(
         waves = load_waves(home)
     else:
         waves = draw_and_save_waves(
-            home, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days
+            home,
+            pool.answers.values(),
+            scored,
+            size_of_each_group=draw_size,
+            seed=seed,
+            stratum_by_document=strata,
+            day_by_run=days,
         )
     groups = measure_wave_standings(waves, pool.answers.values(), scored)
     requested = set().union(
@@ -179,7 +185,7 @@ def sample(
     )
     unscored = len(requested - set(map(digest_prefix_used_in_waves, scored)))
     missing = 0 if names or only else count_missing_population_answers(waves, pool.answers)
-    draw_notes = [*_describe_draw(groups, waves, draw_size, len(requested), unscored)]
+    draw_notes = [*_describe_draw_in_sentences(groups, waves, draw_size, len(requested), unscored)]
     if plan.sample_size == "all" and not waves:
         draw_notes = ["Nothing was drawn: the plan in desk.yaml (sample: all) asks people to score all answers."]
     notes = [*draw_notes, *_describe_deviations_from_request(groups, waves, stratify, missing)]
@@ -190,26 +196,36 @@ def sample(
     return RandomPart(groups, waves, len(requested), unscored, tuple(notes))
 
 
-def _find_stratum_by_document(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
+def _find_stratum_by_document(
+    sources: Sequence[SelectedRun], column: str, random_part_size: int | None
+) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
     strata = group_documents_by_column(sources, column).group_by_document
-    if (groups := len(set(strata.values()))) > (size or SIZE):
+    if (groups := len(set(strata.values()))) > (random_part_size or SIZE):
         raise UsageError(
-            f"the column '{column}' has {groups:,} groups, so a random part of {size or SIZE:,} answers can't include "
+            f"the column '{column}' has {groups:,} groups, so a random part of {random_part_size or SIZE:,} "
+            "answers can't include "
             "every group; name another column, or a larger --size."
         )
     return strata
 
 
-def _describe_draw(
-    groups: Sequence[WaveStanding], waves: Waves, wanted_size: int | None, size: int, unscored: int
+def _describe_draw_in_sentences(
+    groups: Sequence[WaveStanding],
+    waves: Waves,
+    wanted_size: int | None,
+    drawn_answer_count: int,
+    unscored_answer_count: int,
 ) -> Iterator[str]:
     """Yield sentences on the random part."""
     if not waves:
         yield _explain_no_draw(groups, wanted_size)
         return
-    once = " (equal texts counted once)" if size < sum(group.wave for group in groups) else ""
-    yield f"The random part has {size:,} answer{'s' * (size != 1)}{once}; {unscored:,} still to be scored."
+    once = " (equal texts counted once)" if drawn_answer_count < sum(group.wave for group in groups) else ""
+    yield (
+        f"The random part has {drawn_answer_count:,} answer{'s' * (drawn_answer_count != 1)}{once}; "
+        f"{unscored_answer_count:,} still to be scored."
+    )
     if larger := sum(wanted_size is not None and waves.target_size(group[:2]) > wanted_size for group in groups):
         yield f"A random part never shrinks: {larger} of {len(groups)} systems and experiments keep a larger one."
 
@@ -230,15 +246,21 @@ def _explain_no_draw(groups: Sequence[WaveStanding], wanted_size: int | None) ->
 
 
 def _describe_deviations_from_request(
-    groups: Sequence[WaveStanding], waves: Waves, column: str, missing: int
+    groups: Sequence[WaveStanding], waves: Waves, stratum_column: str, missing_answer_count: int
 ) -> Iterator[str]:
-    """Yield sentences on a wave that is not as it was asked for; `missing` answers of its draws are gone."""
-    if column and any(group.wave > waves.target_size(group[:2]) for group in groups):
-        yield f"The share of each {column} group is rounded up, so the random part is larger than you asked for."
-    if column and waves and not all(draw.stratum for draw in waves.draws):
-        yield f"Earlier draws stay as they are; only new draws give each {column} group its share."
-    if missing:
+    """Yield sentences on a wave that is not as it was asked for.
+
+    `missing_answer_count` answers of its draws are gone.
+    """
+    if stratum_column and any(group.wave > waves.target_size(group[:2]) for group in groups):
         yield (
-            f"{missing:,} answer{'s' * (missing != 1)} available to the draws can no longer be scored (replaced or "
+            f"The share of each {stratum_column} group is rounded up, so the random part is larger than you asked for."
+        )
+    if stratum_column and waves and not all(draw.stratum for draw in waves.draws):
+        yield f"Earlier draws stay as they are; only new draws give each {stratum_column} group its share."
+    if missing_answer_count:
+        yield (
+            f"{missing_answer_count:,} answer{'s' * (missing_answer_count != 1)} available to the draws can "
+            "no longer be scored (replaced or "
             "excluded). The rest of the random part is as random as before."
         )

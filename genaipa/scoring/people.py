@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from genaipa.runs.authors import Authors
+    from genaipa.runs.authors import AnswerAuthors
     from genaipa.scoring.events import Event
     from genaipa.workspace import Workspace
 
@@ -75,12 +75,12 @@ class User:
     adjudicates: bool
 
     @property
-    def why_no_scores(self) -> str:
+    def reason_user_may_not_score_or_empty(self) -> str:
         """Why this user gives no scores; empty if they do."""
         return "" if self.scores else f"{self.name} is an adjudicator of this study, not an analyst."
 
     @property
-    def why_no_adjudication(self) -> str:
+    def reason_user_may_not_adjudicate_or_empty(self) -> str:
         """Why this user adjudicates nothing; empty if they do."""
         return "" if self.adjudicates else f"{self.name} is an analyst of this study, not an adjudicator."
 
@@ -115,11 +115,11 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return "all" if isinstance(self.sample, str) else self.sample
 
     @property
-    def last_day(self) -> dt.date | None:
+    def due_date(self) -> dt.date | None:
         """The day on which scoring is to be done; None without one."""
         return dt.date.fromisoformat(self.due) if self.due else None
 
-    def override(self, options: Mapping[str, object]) -> StudyPlan:
+    def replace_and_check_options(self, options: Mapping[str, object]) -> StudyPlan:
         """Return this plan with other values; an OptionError for one that no plan has."""
         plan = msgspec.structs.replace(self, **options)
         for name, problem in find_plan_problems(plan):
@@ -155,7 +155,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Act at the desk → the key in effect."""
         return KEYS | self.keys
 
-    def drop_scores_of_excluded_and_authors(self, events: Iterable[Event], authors: Authors) -> Iterator[Event]:
+    def drop_scores_of_excluded_and_authors(self, events: Iterable[Event], authors: AnswerAuthors) -> Iterator[Event]:
         """Yield the events without the scores, adjudications and skips of those who are left out, or are the authors.
 
         Whoever writes what a system said, too, may have scored it before.
@@ -174,7 +174,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         )
 
-    def exclusion_reason(self, name: str) -> str:
+    def exclusion_reason_or_empty(self, name: str) -> str:
         """Return the reason for which an analyst's scores count nowhere; empty where they count."""
         return next(
             (
@@ -185,13 +185,15 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "",
         )
 
-    def admit_user(self, typed_name: str, scorer_names: Iterable[str] = (), *, login: bool) -> User:
-        """Return the user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
+    def admit_user(self, typed_name: str, scorer_names: Iterable[str] = (), *, requires_login: bool) -> User:
+        """Return the user of a name or, after a `requires_login`, an e-mail address.
+
+        A UsageError if they may do nothing here.
 
         `scorer_names` are the names under which scores are kept already (see `resolve_name`).
         """
         name = self.resolve_name(typed_name, scorer_names)
-        if why := self.exclusion_reason(name):
+        if why := self.exclusion_reason_or_empty(name):
             raise UsageError(
                 f"this study leaves out the scores of {name} ({why}), so new scores would not count either."
             )
@@ -202,12 +204,14 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"another name, "
                 f"or list this one in {FILE}: reference: [{name}]"
             )
-        scores = _is_admitted(name, self.analysts, login=login) or _is_admitted(name, self.reference, login=login)
-        user = User(name, scores, adjudicates=_is_admitted(name, self.adjudicators, login=login))
+        scores = _is_admitted(name, self.analysts, requires_login=requires_login) or _is_admitted(
+            name, self.reference, requires_login=requires_login
+        )
+        user = User(name, scores, adjudicates=_is_admitted(name, self.adjudicators, requires_login=requires_login))
         if not user.scores and not user.adjudicates:
             raise UsageError(
                 f"{name} is neither an analyst nor an adjudicator of this study; "
-                f"the study's lead can add this {'address' if login else 'name'} to {FILE}."
+                f"the study's lead can add this {'address' if requires_login else 'name'} to {FILE}."
             )
         return user
 
@@ -234,18 +238,18 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return spellings.get(normalize_person_name(name), name)
 
 
-def load_people(workspace: Workspace) -> People:
+def load_desk_people_and_plan(workspace: Workspace) -> People:
     """Return the workspace's desk.yaml, all lists left out if there is none; a DataError if it can't be used."""
     path = workspace.home / FILE
     if not path.is_file():
         return People()
     people = read_yaml(path, People)
-    for error in find_people_problems(path, people):
+    for error in find_desk_people_and_plan_problems(path, people):
         raise error
     return people
 
 
-def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
+def find_desk_people_and_plan_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in listed names, in the reasons of those left out, in keys, rate and plan."""
     yield from _find_key_binding_problems(path, people)
     if people.rate is not None and not math.isfinite(people.rate):
@@ -279,7 +283,7 @@ def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
         yield "sample", f"'{clip(plan.sample)}' is neither a number of answers nor 'all'."
     if plan.due:
         try:
-            readable = bool(_DAY.fullmatch(plan.due)) and plan.last_day is not None
+            readable = bool(_DAY.fullmatch(plan.due)) and plan.due_date is not None
         except ValueError:
             readable = False
         if not readable:
@@ -314,5 +318,9 @@ def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]
             )
 
 
-def _is_admitted(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:
-    return not login if listed is None else normalize_person_name(name) in map(normalize_person_name, listed)
+def _is_admitted(name: str, listed_names: tuple[str, ...] | None, *, requires_login: bool) -> bool:
+    return (
+        not requires_login
+        if listed_names is None
+        else normalize_person_name(name) in map(normalize_person_name, listed_names)
+    )

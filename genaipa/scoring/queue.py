@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from genaipa.questions.points import Ticks
-    from genaipa.scoring.answers import Pool
-    from genaipa.scoring.assignment import Dispute, History, ScoringPlan
+    from genaipa.scoring.answers import AnswerPool
+    from genaipa.scoring.assignment import AnalystHistory, Dispute, ScoringPlan
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.events import EventKind, Objection, Pin, ScreenContents
     from genaipa.scoring.rubric import Values
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ScoringProgress:
 class ScoringQueue:
     """The order of work of every analyst. Any number of threads may share it."""
 
-    def __init__(self, pool: Pool, store: Store, current: CurrentScores, plan: ScoringPlan) -> None:
+    def __init__(self, pool: AnswerPool, store: ScoreStore, current: CurrentScores, plan: ScoringPlan) -> None:
         self.pool, self.store, self.current, self.plan = pool, store, current, plan
         self._coverage = ScoreCoverage(pool, current, plan)
         self._orders = ScoringOrders(pool, plan)
@@ -77,14 +77,14 @@ class ScoringQueue:
 
     def _refresh_coverage(self) -> ScoreCoverage:
         with self._lock:
-            self._coverage.count_new_answers_and_scores()
+            self._coverage.update_with_new_answers_and_scores()
             return self._coverage
 
-    def scoring_history(self, analyst: str) -> History:
+    def scoring_history(self, analyst: str) -> AnalystHistory:
         """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
-            self._coverage.count_new_answers_and_scores()
+            self._coverage.update_with_new_answers_and_scores()
             return self._coverage.scoring_history(analyst)
 
     # -- what comes next --
@@ -105,13 +105,11 @@ class ScoringQueue:
         order, and last the skipped ones.
         """
         reserved = self.store.reservations_by_answer()
-        promised = self._answers_promised_to_other_analysts(analyst)
+        promised = self._other_analysts_promised_each_answer(analyst)
         # What is kept for somebody who will want it next is given where nothing else is left.
         for held in [_merge_reserved_and_promised_holders(reserved, promised), reserved] if promised else [reserved]:
-            for digest, is_theirs, all_early in self._walk_open_answers_is_own_and_all_early(
-                analyst, held, first_answer
-            ):
-                if self._reserve_answer_or_allow_anyway(digest, analyst, always=is_theirs):
+            for digest, is_theirs, all_early in self._walk_open_answers_with_early_answers(analyst, held, first_answer):
+                if self._reserve_answer_or_allow_anyway(digest, analyst, allow_anyway=is_theirs):
                     (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
                     return digest
         return None
@@ -122,12 +120,12 @@ class ScoringQueue:
         It is not reserved: whoever has nothing else left may get it.
         """
         held = _merge_reserved_and_promised_holders(
-            self.store.reservations_by_answer(), self._answers_promised_to_other_analysts(analyst)
+            self.store.reservations_by_answer(), self._other_analysts_promised_each_answer(analyst)
         )
         following = next(
             (
                 candidate
-                for candidate, _, _ in self._walk_open_answers_is_own_and_all_early(analyst, held)
+                for candidate, _, _ in self._walk_open_answers_with_early_answers(analyst, held)
                 if candidate != digest
             ),
             None,
@@ -137,7 +135,7 @@ class ScoringQueue:
             self._following[analyst] = (following, time.monotonic() + self.plan.minutes * 60)
         return following
 
-    def _answers_promised_to_other_analysts(self, analyst: str) -> dict[str, list[str]]:
+    def _other_analysts_promised_each_answer(self, analyst: str) -> dict[str, list[str]]:
         """Answer → the other analysts who get it next."""
         moment, promised = time.monotonic(), dict[str, list[str]]()
         for name, (digest, until) in [*self._following.items()]:
@@ -145,7 +143,7 @@ class ScoringQueue:
                 promised.setdefault(digest, []).append(name)
         return promised
 
-    def _walk_open_answers_is_own_and_all_early(
+    def _walk_open_answers_with_early_answers(
         self, analyst: str, holders_by_answer: Mapping[str, Collection[str]], first_answer: str = ""
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
@@ -158,7 +156,7 @@ class ScoringQueue:
         )
         exposed, skipped = (
             self._answers_with_seen_scores_or_authored(analyst),
-            self.current.last_skip_number_by_answer(analyst),
+            self.current.last_skip_event_number_by_answer(analyst),
         )
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
@@ -235,7 +233,7 @@ class ScoringQueue:
             + sum(digest not in requested for digest in extra)
         )
 
-    def has_begun_answer(self, analyst: str) -> bool:
+    def has_reserved_or_begun_answer(self, analyst: str) -> bool:
         """Whether an analyst has an answer reserved, or has begun one that they have not scored."""
         if any(analyst in holders for holders in self.store.reservations_by_answer().values()):
             return True
@@ -244,7 +242,7 @@ class ScoringQueue:
 
     def _list_drafted_answers(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
-        skipped = self.current.last_skip_number_by_answer(analyst)
+        skipped = self.current.last_skip_event_number_by_answer(analyst)
         written = self.pool.authors.answer_digests_of_author(analyst)
         return [
             draft.answer
@@ -298,7 +296,7 @@ class ScoringQueue:
             other_holders
         ) >= self.count_wanted_scores(digest)
 
-    def _reserve_answer_or_allow_anyway(self, digest: str, analyst: str, *, always: bool) -> bool:
+    def _reserve_answer_or_allow_anyway(self, digest: str, analyst: str, *, allow_anyway: bool) -> bool:
         reserved = self.store.reserve_answer(
             digest,
             analyst,
@@ -306,14 +304,14 @@ class ScoringQueue:
             uncounted_analysts=self.plan.reference,
             minutes=self.plan.minutes,
         )
-        if not reserved and (always or analyst in self.plan.reference):
+        if not reserved and (allow_anyway or analyst in self.plan.reference):
             self.store.release_reservation(analyst)  # of the answer before
             return True
         return reserved
 
     # -- calibration --
 
-    def is_calibration_score(self, digest: str, analyst: str) -> bool:
+    def would_score_count_as_calibration(self, digest: str, analyst: str) -> bool:
         """Whether a score that this analyst gives now is for calibration."""
         coverage = self._refresh_coverage()
         own_score = self.current.find_score(digest, analyst)
@@ -356,7 +354,7 @@ class ScoringQueue:
             "shown": shown,
             "order": order,
         }
-        screen |= {"ticks": ticks, "calibration": self.is_calibration_score(digest, analyst)}
+        screen |= {"ticks": ticks, "calibration": self.would_score_count_as_calibration(digest, analyst)}
         word = self.current.latest_send_back(digest)
         if word and word.analyst != analyst and self.current.find_score(digest, analyst):
             # Whoever is told to look again knows that the scores differ.
@@ -446,12 +444,12 @@ class ScoringQueue:
         self._refresh_coverage()
         self._append_event(self._make_event("skip", analyst, digest))
 
-    def undo_last_action(self, analyst: str) -> Event | None:
+    def undo_last_score_or_skip(self, analyst: str) -> Event | None:
         """Withdraw the analyst's last score, which becomes a draft again, or skip; return it, or None."""
         last = self.last_score_or_skip(analyst)
         if last is not None:
             # Reserved first, so that nobody is asked for it in between.
-            self._reserve_answer_or_allow_anyway(last.answer, analyst, always=False)
+            self._reserve_answer_or_allow_anyway(last.answer, analyst, allow_anyway=False)
             self._append_undo_and_restore_draft(last)
         return last
 
@@ -487,7 +485,7 @@ class ScoringQueue:
         score = next(reversed(self.scoring_history(analyst).scores), None)
         skipped = {
             digest: number
-            for digest, number in self.current.last_skip_number_by_answer(analyst).items()
+            for digest, number in self.current.last_skip_event_number_by_answer(analyst).items()
             if digest in coverage
         }
         latest = max(skipped, key=skipped.__getitem__, default=None)
@@ -504,7 +502,7 @@ class ScoringQueue:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
 
-    def progress(self, analyst: str) -> ScoringProgress:
+    def measure_scoring_progress(self, analyst: str) -> ScoringProgress:
         """Return the progress of this analyst and of the study."""
         coverage = self._refresh_coverage()
         return ScoringProgress(
@@ -517,10 +515,12 @@ class ScoringQueue:
             given=coverage.given,
         )
 
-    def histories_by_analyst(self) -> dict[str, History]:
+    def histories_by_analyst(self) -> dict[str, AnalystHistory]:
         """Analyst → their history, by name, of those who have scored an answer of the pool."""
         self._refresh_coverage()
-        histories = {analyst: self.scoring_history(analyst) for analyst in self.current.analysts()}
+        histories = {
+            analyst: self.scoring_history(analyst) for analyst in self.current.list_analysts_with_current_scores()
+        }
         return {analyst: history for analyst, history in histories.items() if history.scores}
 
     # -- adjudication --
@@ -537,9 +537,9 @@ class ScoringQueue:
         return sorted(chosen, key=lambda dispute: (-dispute.largest_difference, dispute.answer))
 
     def record_exposures(
-        self, analyst: str, digests: Iterable[str], *, system: bool = False, scores: bool = False
+        self, analyst: str, digests: Iterable[str], *, sees_system: bool = False, sees_scores: bool = False
     ) -> None:
-        """Record, before they are shown, that this analyst sees the `system` of these answers, or others' `scores`.
+        """Record, before they are shown, that this analyst sees the systems of these answers, or others' scores.
 
         Whoever has seen the scores is not asked to score the answer; if they do, their score says what they saw.
         """
@@ -549,9 +549,10 @@ class ScoringQueue:
             self.current.answers_with_seen_scores(analyst),
         )
         exposures = [
-            self._make_event(EXPOSURE, analyst, digest, blind=not system, independent=not scores)
+            self._make_event(EXPOSURE, analyst, digest, blind=not sees_system, independent=not sees_scores)
             for digest in dict.fromkeys(digests)
-            if digest in coverage and ((system and digest not in saw_system) or (scores and digest not in saw_scores))
+            if digest in coverage
+            and ((sees_system and digest not in saw_system) or (sees_scores and digest not in saw_scores))
         ]
         if exposures:
             self.store.append_new_events(exposures)

@@ -193,7 +193,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         metrics = (
             f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.display_names.items()
         )
-        values = [*map(format_value, self.values)]
+        values = [*map(format_signed_value, self.values)]
         return (
             f"Analysts gave each answer {', '.join(values[:-1])} or {values[-1]} on each "
             f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 10 "
@@ -206,27 +206,29 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def _values_cache(self) -> dict[tuple[tuple[str, float], ...], Values]:
         return {}
 
-    def make_values(self, by_metric: Mapping[str, float]) -> Values:
+    def make_values(self, value_by_metric: Mapping[str, float]) -> Values:
         """Return these values, in the order of the metrics; a ValueError if they are none of this rubric's.
 
         The same values are the same object: hundreds of thousands of scores are read when a desk opens.
         """
-        key = tuple(by_metric.items())
+        key = tuple(value_by_metric.items())
         values = self._values_cache.get(key)
         if values is None:
-            self._check_values(by_metric)
-            ordered = Values({metric: float(by_metric[metric]) for metric in self.metrics})
+            self._check_values(value_by_metric)
+            ordered = Values({metric: float(value_by_metric[metric]) for metric in self.metrics})
             values = self._values_cache.setdefault(tuple(ordered.items()), ordered)
             self._values_cache[key] = values
         return values
 
-    def _check_values(self, by_metric: Mapping[str, float]) -> None:
-        if by_metric.keys() != self.metrics.keys():
-            received, wanted = (", ".join(names) or "none" for names in (by_metric, self.metrics))
+    def _check_values(self, value_by_metric: Mapping[str, float]) -> None:
+        if value_by_metric.keys() != self.metrics.keys():
+            received, wanted = (", ".join(names) or "none" for names in (value_by_metric, self.metrics))
             raise ValueError(f"the metrics are {received}, but the rubric '{self.title}' has {wanted}")
-        for metric, value in by_metric.items():
+        for metric, value in value_by_metric.items():
             if value not in self.values:
-                raise ValueError(f"{metric} is {value:g}, but can only be {', '.join(map(format_value, self.values))}")
+                raise ValueError(
+                    f"{metric} is {value:g}, but can only be {', '.join(map(format_signed_value, self.values))}"
+                )
 
     def parse_digits(self, digits: str) -> Values:
         """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
@@ -281,14 +283,14 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return scale_to_m_all_from_10_to_100(self.weighted_sum(values), sum(self.weights.values()))
 
 
-def format_value(value: float) -> str:
+def format_signed_value(value: float) -> str:
     """Return a value as people write it: "+1", "+0.5", "-1"."""
     return f"{value:+g}"
 
 
 def load_rubric(workspace: Workspace) -> Rubric:
     """Return the rubric that a workspace scores by; a DataError if it can't be used."""
-    path = rubric_file(workspace)
+    path = find_rubric_path(workspace)
     rubric = read_yaml(path, Rubric)
     for problem in find_rubric_problems(path, rubric):
         raise problem
@@ -301,7 +303,7 @@ def shipped_rubric() -> Rubric:
     return read_yaml(shipped_folder("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
-def rubric_file(workspace: Workspace) -> Path:
+def find_rubric_path(workspace: Workspace) -> Path:
     """Return the file of the rubric that a workspace scores by; a DataError if there is none."""
     name, files = _read_rubric_name(workspace), workspace.nearest_files("rubrics")
     if name not in files:

@@ -28,7 +28,7 @@ from genaipa.scoring.databases import (
     find_damaged_guard_triggers,
     is_writable,
     schema_version,
-    sqlite_path,
+    sqlite_path_or_none_for_server,
 )
 from genaipa.scoring.events import (
     CHECKED_TAIL,
@@ -80,28 +80,28 @@ def database_url(workspace: Workspace) -> str:
 
 
 @contextlib.contextmanager
-def open_existing_store(workspace: Workspace, *, allow_damaged: bool = False) -> Iterator[Store | None]:
+def open_existing_store(workspace: Workspace, *, allow_damaged: bool = False) -> Iterator[ScoreStore | None]:
     """Open the workspace's scores for reading; None, and no file is made, where there are none yet.
 
     A log whose events were changed is a DataError, unless `allow_damaged`.
     """
     url = database_url(workspace)
-    file = sqlite_path(url)
+    file = sqlite_path_or_none_for_server(url)
     if file is not None and not file.exists():
         yield None
         return
     with contextlib.closing(
-        Store.open(url, load_rubric(workspace), read_only=True, allow_damaged=allow_damaged)
+        ScoreStore.open_or_create(url, load_rubric(workspace), read_only=True, allow_damaged=allow_damaged)
     ) as store:
         yield store
 
 
-def open_store(workspace: Workspace) -> Store:
+def open_or_create_store(workspace: Workspace) -> ScoreStore:
     """Open the workspace's scores, by its rubric, for writing; made where there are none yet."""
-    return Store.open(database_url(workspace), load_rubric(workspace))
+    return ScoreStore.open_or_create(database_url(workspace), load_rubric(workspace))
 
 
-class Store:
+class ScoreStore:
     """One open database of scores; any number of threads may share it. `name` tells people which one it is.
 
     It holds the scores of one `rubric`: events with other metrics or values are neither read nor written.
@@ -121,7 +121,7 @@ class Store:
         self._turn = threading.Lock()
 
     @classmethod
-    def open(
+    def open_or_create(
         cls, url: str, rubric: Rubric | None = None, *, read_only: bool = False, allow_damaged: bool = False
     ) -> Self:
         """Open the database at a URL (`sqlite:///FILE`, `postgresql://…`), made or migrated where needed.
@@ -225,7 +225,7 @@ class Store:
         with self._open_connection() as connection:
             return find_damaged_guard_triggers(connection)
 
-    def log_rows(self) -> Iterator[LogRow]:
+    def read_log_rows(self) -> Iterator[LogRow]:
         """Yield every event as its row holds it, in order."""
         return map(LogRow._make, self._read_rows_page_by_page(_LINKS, _BEFORE_ALL))
 
@@ -241,24 +241,24 @@ class Store:
 
     def _check_event(self, event: Event, connection: Connection, new_events: Mapping[str, Event]) -> None:
         problem = find_event_problem(event, self.rubric)
-        if not problem and event.earlier_event_id:
-            earlier = new_events.get(event.earlier_event_id) or self._select_events_by_id(
-                connection, [event.earlier_event_id]
-            ).get(event.earlier_event_id)
+        if not problem and event.undone_or_ruled_event_id:
+            earlier = new_events.get(event.undone_or_ruled_event_id) or self._select_events_by_id(
+                connection, [event.undone_or_ruled_event_id]
+            ).get(event.undone_or_ruled_event_id)
             problem = find_problem_of_referenced_event(event, earlier)
         if problem:
             raise DataError(self.name, problem, f"event {event.id}")
 
-    def events(self, after_number: int = 0) -> Iterator[tuple[int, Event]]:
+    def read_numbered_events(self, after_number: int = 0) -> Iterator[tuple[int, Event]]:
         """Yield (number, event) of everything after a number, in order. Numbers grow from 1 and may have gaps."""
         return (
             (number, self._decode_event(text)) for number, text in self._read_rows_page_by_page(_EVENTS, after_number)
         )
 
-    def load_answer_events(self, answer: str) -> list[Event]:
+    def load_answer_events(self, answer_digest: str) -> list[Event]:
         """Load the events of one answer, in order."""
         with self._open_connection() as connection:
-            return self._select_answer_events(connection, answer)
+            return self._select_answer_events(connection, answer_digest)
 
     def save_draft(self, draft: Draft) -> None:
         """Keep an unfinished score in place of the one before; `updated` and `after` become this moment's."""
@@ -272,9 +272,9 @@ class Store:
                 {"analyst": draft.analyst, "answer": draft.answer, "kind": draft.kind, "draft": text},
             )
 
-    def load_draft(self, analyst: str, answer: str, kind: DraftKind = "score") -> Draft | None:
+    def load_draft(self, analyst: str, answer_digest: str, kind: DraftKind = "score") -> Draft | None:
         """Return this analyst's unfinished score of this answer."""
-        only = {"analyst": analyst, "answer": answer, "kind": kind}
+        only = {"analyst": analyst, "answer": answer_digest, "kind": kind}
         with self._open_connection() as connection:
             text = _execute_sql(connection, _DRAFT, only).scalar()
         return None if text is None else _decode_draft(text)
@@ -288,17 +288,17 @@ class Store:
             drafts = map(_decode_draft, rows.scalars())
             return sorted(drafts, key=lambda draft: (draft.after, draft.updated), reverse=True)
 
-    def discard_draft(self, analyst: str, answer: str, kind: DraftKind = "score") -> None:
+    def discard_draft(self, analyst: str, answer_digest: str, kind: DraftKind = "score") -> None:
         """Delete this analyst's unfinished score of this answer."""
         with self._open_transaction() as connection:
-            draft = [(analyst, answer, kind)]
+            draft = [(analyst, answer_digest, kind)]
             _execute_sql_with_list(
                 connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft
             )
 
     def reserve_answer(
         self,
-        answer: str,
+        answer_digest: str,
         analyst: str,
         *,
         wanted_scores: int,
@@ -312,11 +312,13 @@ class Store:
         given back. Where the reply is no, nothing changes.
         """
         with self._open_transaction() as connection:
-            events = [event for event in self._select_answer_events(connection, answer) if event.scorer == "human"]
+            events = [
+                event for event in self._select_answer_events(connection, answer_digest) if event.scorer == "human"
+            ]
             scorers = {event.analyst for event in effective_scores_and_adjudications(events) if event.kind == "score"}
             scorers.update(
-                _select_reservations_by_answer(connection).get(answer, ()),
-                _select_recent_drafters(connection, answer, minutes),
+                _select_reservations_by_answer(connection).get(answer_digest, ()),
+                _select_recent_drafters(connection, answer_digest, minutes),
             )
             if len(scorers.difference(uncounted_analysts, [analyst])) >= wanted_scores:
                 return False
@@ -324,7 +326,7 @@ class Store:
                 connection,
                 "INSERT INTO score_reservations VALUES (:analyst, :answer, :until) "
                 "ON CONFLICT (analyst) DO UPDATE SET answer = excluded.answer, until = excluded.until",
-                {"analyst": analyst, "answer": answer, "until": time.time() + minutes * 60},
+                {"analyst": analyst, "answer": answer_digest, "until": time.time() + minutes * 60},
             )
             return True
 
@@ -347,17 +349,20 @@ class Store:
         rows = _execute_sql_with_list(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
         return {event.id: event for event in map(self._decode_event, rows.scalars())}
 
-    def _select_answer_events(self, connection: Connection, answer: str) -> list[Event]:
+    def _select_answer_events(self, connection: Connection, answer_digest: str) -> list[Event]:
         by_answer = "SELECT event FROM score_events WHERE answer = :answer ORDER BY seq"
-        return [self._decode_event(text) for text in _execute_sql(connection, by_answer, {"answer": answer}).scalars()]
+        return [
+            self._decode_event(text)
+            for text in _execute_sql(connection, by_answer, {"answer": answer_digest}).scalars()
+        ]
 
-    def _decode_event(self, text: str) -> Event:
+    def _decode_event(self, event_json: str) -> Event:
         try:
-            return self._decoder.decode(text)
+            return self._decoder.decode(event_json)
         except msgspec.DecodeError:
             pass
         try:
-            event = make_event_decoder().decode(text)
+            event = make_event_decoder().decode(event_json)
         except msgspec.DecodeError:
             message = "the log of scores has an event that can't be read; to find it: genaipa scores verify"
             raise GenaipaError(message) from None
@@ -430,13 +435,13 @@ def _select_reservations_by_answer(connection: Connection) -> dict[str, list[str
     return live
 
 
-def _select_recent_drafters(connection: Connection, answer: str, minutes: float) -> list[str]:
+def _select_recent_drafters(connection: Connection, answer_digest: str, minutes: float) -> list[str]:
     """Return the analysts whose draft of an answer was kept in the last minutes.
 
     Whoever withdraws scores, one after the other, has several under way and only one reserved.
     """
     statement = "SELECT draft FROM score_drafts WHERE answer = :answer AND kind IN ('score', 'reply')"
-    rows = _execute_sql(connection, statement, {"answer": answer})
+    rows = _execute_sql(connection, statement, {"answer": answer_digest})
     since = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes)
     # As text, as `now` writes times.
     earliest = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")

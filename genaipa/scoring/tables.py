@@ -36,14 +36,14 @@ from genaipa.questions.points import Ticks
 from genaipa.scoring.answers import pair_events_with_all_occurrences
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_event_id
-from genaipa.scoring.rubric import Rubric, format_value
+from genaipa.scoring.rubric import Rubric, format_signed_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
+    from genaipa.scoring.answers import Occurrence, PooledAnswer, ScoringCase
 
 
 IN_PART = "random part"
@@ -62,7 +62,7 @@ _HOW = (
 )
 
 
-def shuffle_answers(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
+def shuffle_answer_digests_for_analyst(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
     """Shuffle these answers' digests for an analyst, answers to one question about one document in a row."""
 
     def sort_key(answer: PooledAnswer) -> list[str]:
@@ -74,7 +74,7 @@ def shuffle_answers(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
 
 def write_scoring_sheet(
     file: BinaryIO,
-    cases: Iterable[Case],
+    cases: Iterable[ScoringCase],
     rubric: Rubric,
     analyst: str = "",
     *,
@@ -95,15 +95,15 @@ def write_scoring_sheet(
         documents[case.document.digest] = case.document
         part = [_format_yes_or_no(is_in_random_part(case.answer.digest))] if is_in_random_part else []
         _append_row(scores, [*_make_sheet_row(case), *part, *[None] * (len(rubric.metrics) + 1), analyst])
-    _append_rubric(rubric_sheet, rubric)
+    _append_rubric_and_instructions(rubric_sheet, rubric)
     for document in documents.values():
-        _append_document(workbook, document)
+        _add_sheet_of_document_text(workbook, document)
     _prepare_sheet_for_filling(scores, columns, rubric, len(read))
     workbook.save(file)
     return int(scores.max_row) - 1
 
 
-def _make_sheet_row(case: Case) -> list[str | None]:
+def _make_sheet_row(case: ScoringCase) -> list[str | None]:
     question_text = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
     if case.earlier:
         question_text += f"\n\n(asked after: {case.earlier.asked}\n{case.earlier.reply})"
@@ -137,7 +137,7 @@ def _append_row(sheet: Any, values: Sequence[str | float | None], *, bold: bool 
     sheet.append(cells)
 
 
-def _append_rubric(sheet: Any, rubric: Rubric) -> None:
+def _append_rubric_and_instructions(sheet: Any, rubric: Rubric) -> None:
     _append_row(sheet, ["metric", *rubric.values], bold=True)
     for name, metric in rubric.metrics.items():
         _append_row(sheet, [name, *metric.words])
@@ -150,7 +150,7 @@ def _append_rubric(sheet: Any, rubric: Rubric) -> None:
         sheet.column_dimensions[column].width = 32
 
 
-def _append_document(workbook: Any, document: Document) -> None:
+def _add_sheet_of_document_text(workbook: Any, document: Document) -> None:
     # A sheet's title has at most 31 characters, and openpyxl may have to number it.
     title = re.sub(r"[^\w.-]", "-", document.name)[:20]
     sheet = workbook.create_sheet(f"text {title}")
@@ -160,7 +160,7 @@ def _append_document(workbook: Any, document: Document) -> None:
             _append_row(sheet, [piece])
 
 
-def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubric, locked_columns: int) -> None:
+def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubric, locked_column_count: int) -> None:
     """Freeze the names of columns, give each metric a drop-down, and lock the first columns, which are `read`."""
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -178,7 +178,7 @@ def _prepare_sheet_for_filling(sheet: Any, columns: Sequence[str], rubric: Rubri
         showErrorMessage=True,
     )
     allowed.error = f"Enter one of these values: {', '.join(f'{value:+g}' for value in rubric.values)}."
-    first, last = 1 + locked_columns, locked_columns + len(rubric.metrics)
+    first, last = 1 + locked_column_count, locked_column_count + len(rubric.metrics)
     allowed.add(f"{letter(first)}2:{letter(last)}{max(sheet.max_row, 2)}")
     sheet.add_data_validation(allowed)
     unlocked = import_openpyxl("desk").styles.Protection(locked=False)
@@ -212,20 +212,22 @@ class ReadTable:
 
 
 def write_csv(
-    file: BinaryIO, names: Sequence[str], rows: Iterable[Sequence[TableCell]], *, byte_order_mark: bool = True
+    file: BinaryIO, column_names: Sequence[str], rows: Iterable[Sequence[TableCell]], *, byte_order_mark: bool = True
 ) -> None:
     """Write rows as CSV in UTF-8, behind a mark unless it goes on to a pipe. Numbers stay numbers; text is harmless."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     text.write(MARK * byte_order_mark)
     writer = csv.writer(text)
-    writer.writerow(names)
+    writer.writerow(column_names)
     writer.writerows(
-        [escape_formula(cell, csv=True) if isinstance(cell, str) else cell for cell in row] for row in rows
+        [escape_formula(cell, in_csv=True) if isinstance(cell, str) else cell for cell in row] for row in rows
     )
     text.detach()
 
 
-def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> None:
+def write_xlsx(
+    file: BinaryIO, sheet_title: str, column_names: Sequence[str], rows: Iterable[Sequence[TableCell]]
+) -> None:
     """Write rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
     library = import_openpyxl("desk")
     # All of them before the first is written: a workbook that is left half-written can't be closed.
@@ -233,9 +235,9 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
     if len(checked) >= MOST_ROWS:
         raise UsageError(f"a spreadsheet holds at most {MOST_ROWS:,} rows; write a .csv or .jsonl file.")
     book = library.Workbook(write_only=True)
-    sheet = book.create_sheet(title)
+    sheet = book.create_sheet(sheet_title)
     sheet.freeze_panes = "A2"
-    for row in (names, *checked):
+    for row in (column_names, *checked):
         sheet.append(row)
     book.save(file)
 
@@ -247,7 +249,7 @@ def make_text_safe_for_cell(text: str) -> str:
     """
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-    cell_text = escape_formula(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
+    cell_text = escape_formula(ILLEGAL_CHARACTERS_RE.sub("�", text), in_csv=False)
     if len(cell_text) > MOST_CHARACTERS:
         raise UsageError(
             f"a cell of a spreadsheet holds at most {MOST_CHARACTERS:,} characters, but the text that begins with "
@@ -266,7 +268,7 @@ def read_table(path: Path, required_column: str) -> ReadTable:
     """
     sheets: Iterable[Iterable[tuple[str, ...]]]
     if path.suffix.lower() == ".csv":
-        sheets = [[tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]]
+        sheets = [[tuple(unescape_formula(cell, in_csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]]
     else:
         sheets = _read_xlsx_sheets(path)
     has_names = False
@@ -290,7 +292,8 @@ def _read_xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
             # What a file says of a sheet's size may be wrong where another program wrote it.
             sheet.reset_dimensions()
             yield [
-                tuple("" if value is None else unescape_formula(str(value), csv=False) for value in row) for row in rows
+                tuple("" if value is None else unescape_formula(str(value), in_csv=False) for value in row)
+                for row in rows
             ]
 
 
@@ -316,36 +319,37 @@ def write_scores(
     file: BinaryIO,
     suffix: str,
     events: Iterable[Event],
-    answers: Mapping[str, PooledAnswer],
+    answer_by_digest: Mapping[str, PooledAnswer],
     rubric: Rubric,
     *,
-    per_run: bool = False,
+    row_per_occurrence: bool = False,
     byte_order_mark: bool = True,
 ) -> None:
     """Write events in the format of a suffix; a table takes scores and adjudications only.
 
-    `answers` (by digest) are the ones on which a table can say more than the digest. With `per_run`, a table has a row
-    for each place where an answer was given, and not one that names them all.
+    `answer_by_digest` (by digest) are the ones on which a table can say more than the digest. With
+    `row_per_occurrence`, a table has a row for each place where an answer was given, and not one that names them all.
     """
     if suffix == ".jsonl":
         file.writelines(msgspec.json.encode(event) + b"\n" for event in events)
         return
     events = list(events)
     ticked = any(event.ticks for event in events)
-    if per_run:
+    if row_per_occurrence:
         events_with_occurrences = (
             (event, [occurrence] if occurrence else [])
-            for occurrence, event in pair_events_with_all_occurrences(events, answers)
+            for occurrence, event in pair_events_with_all_occurrences(events, answer_by_digest)
         )
     else:
         events_with_occurrences = (
-            (event, answers[event.answer].occurrences if event.answer in answers else []) for event in events
+            (event, answer_by_digest[event.answer].occurrences if event.answer in answer_by_digest else [])
+            for event in events
         )
-    rows = (make_score_row(event, places, rubric, ticked=ticked) for event, places in events_with_occurrences)
+    rows = (make_score_row(event, places, rubric, with_ticks=ticked) for event, places in events_with_occurrences)
     if suffix == ".csv":
-        write_csv(file, score_column_names(rubric, ticked=ticked), rows, byte_order_mark=byte_order_mark)
+        write_csv(file, score_column_names(rubric, with_ticks=ticked), rows, byte_order_mark=byte_order_mark)
     else:
-        write_xlsx(file, "scores", score_column_names(rubric, ticked=ticked), rows)
+        write_xlsx(file, "scores", score_column_names(rubric, with_ticks=ticked), rows)
 
 
 DIGEST = "digest"
@@ -359,19 +363,19 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 # -- out --
 
 
-def score_column_names(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
-    """Return the columns of a table of scores: those read back, and `ANSWER_COLUMNS`; `ticked` adds the ticks'."""
+def score_column_names(rubric: Rubric, *, with_ticks: bool = False) -> tuple[str, ...]:
+    """Return the columns of a table of scores: those read back, and `ANSWER_COLUMNS`; `with_ticks` adds the ticks'."""
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
         *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),
         "shown",
-        *("order", "rubric", "id", *(["ticks"] if ticked else [])),
+        *("order", "rubric", "id", *(["ticks"] if with_ticks else [])),
         *ANSWER_COLUMNS,
     )
 
 
 def make_score_row(
-    event: Event, occurrences: Sequence[Occurrence], rubric: Rubric, *, ticked: bool
+    event: Event, occurrences: Sequence[Occurrence], rubric: Rubric, *, with_ticks: bool
 ) -> tuple[TableCell, ...]:
     """Make a row of `score_column_names` of a score or adjudication.
 
@@ -381,7 +385,7 @@ def make_score_row(
     """
     values = event.values
     assert values is not None, "scores and adjudications have values"
-    suggested = " ".join(f"{metric}={format_value(value)}" for metric, value in event.suggested.items())
+    suggested = " ".join(f"{metric}={format_signed_value(value)}" for metric, value in event.suggested.items())
     ordered = (values[metric] for metric in rubric.metrics)
     metrics: list[TableCell] = [int(value) if value.is_integer() else value for value in ordered]
     return (
@@ -400,7 +404,7 @@ def make_score_row(
             _format_yes_or_no(event.pinned),
         ),
         _format_screen_contents(event.shown),
-        *(event.order, event.rubric, event.id, *([_format_ticks(event.ticks)] if ticked else [])),
+        *(event.order, event.rubric, event.id, *([_format_ticks(event.ticks)] if with_ticks else [])),
         *_list_occurrence_cells(occurrences),
         round(rubric.m_all(values), 2),
     )
@@ -435,7 +439,7 @@ def _format_screen_contents(on_screen: ScreenContents | None) -> str:
     lists = {
         "evidence": on_screen.evidence,
         "suggestion": on_screen.suggestion,
-        "withheld": [f"{metric}:{format_value(value)}" for metric, value in on_screen.withheld.items()],
+        "withheld": [f"{metric}:{format_signed_value(value)}" for metric, value in on_screen.withheld.items()],
         "aids": [f"{name}:{_AID_STATES[shown]}" for name, shown in on_screen.aids.items()],
     }
     flags = [name for name in ("nearest", "grey") if getattr(on_screen, name)]
@@ -501,7 +505,7 @@ def _parse_metric_value(text: str, rubric: Rubric) -> float:
     with contextlib.suppress(ValueError):
         if (value := parse_number(text)) in rubric.values:
             return value
-    raise ValueError(f"'{text}' is not one of {', '.join(map(format_value, rubric.values))}")
+    raise ValueError(f"'{text}' is not one of {', '.join(map(format_signed_value, rubric.values))}")
 
 
 def require_utc_time(text: str) -> str:
@@ -552,13 +556,13 @@ def _parse_screen_contents(text: str, rubric: Rubric) -> ScreenContents:
         elif name == "withheld" and listed:
             fields[name] = _parse_suggestions(listed.replace(",", " ").replace(":", "="), rubric)
         elif name == "aids" and listed:
-            fields[name] = dict(map(_parse_aid, listed.split(",")))
+            fields[name] = dict(map(_parse_aid_name_and_whether_shown, listed.split(",")))
         else:
             raise ValueError(f"'{part}' is not one of nearest, grey, evidence=, suggestion=, withheld= and aids=")
     return ScreenContents(**fields)
 
 
-def _parse_aid(text: str) -> tuple[str, bool]:
+def _parse_aid_name_and_whether_shown(text: str) -> tuple[str, bool]:
     name, _, state = text.partition(":")
     if not name or state not in _AID_STATES.values():
         raise ValueError(f"'{text}' is not an aid with {' or '.join(_AID_STATES.values())}, such as evidence:shown")

@@ -32,7 +32,7 @@ from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.selection import list_run_folders_oldest_first
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.sampling import plan_cell_samples
 from genaipa.words import format_count
@@ -54,7 +54,7 @@ _GOLDEN = 0.6180339887498949
 _DIGITS = 16
 """Digits of an answer's digest by which a wave knows it: two of a million are alike once in thirty million studies."""
 
-Group: TypeAlias = tuple[str, str]
+SystemAndExperiment: TypeAlias = tuple[str, str]
 """A system, and an experiment (`runs.experiments`)."""
 AnswerOrder: TypeAlias = dict[str, dict[str, list[str]]]
 """Question → document → answers, each in the order in which their turn comes."""
@@ -75,7 +75,7 @@ class WaveCell(NamedTuple):
     pi: float
 
 
-class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class WaveDraw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One draw of a group: the order of its answers by then; the first `size` are in the wave.
 
     `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are the ones that its part in this
@@ -99,7 +99,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return self.sizes[-1 - self.back] if self.sizes else 0
 
     @property
-    def system_and_experiment(self) -> Group:
+    def system_and_experiment(self) -> SystemAndExperiment:
         """The group."""
         return self.system, self.experiment
 
@@ -121,7 +121,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 class Waves(msgspec.Struct, frozen=True, dict=True):
     """The waves of a workspace: every draw, the first of each group first. Without a draw, there is no wave."""
 
-    draws: tuple[Draw, ...] = ()
+    draws: tuple[WaveDraw, ...] = ()
 
     def __repr__(self) -> str:
         return format_one_line_repr(
@@ -135,9 +135,9 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return bool(self.draws)
 
     @cached_property
-    def wave_digest_prefixes_by_group(self) -> dict[Group, set[str]]:
+    def wave_digest_prefixes_by_group(self) -> dict[SystemAndExperiment, set[str]]:
         """Group → its answers that are in the wave, by the beginnings of their digests."""
-        answers: defaultdict[Group, set[str]] = defaultdict(set)
+        answers: defaultdict[SystemAndExperiment, set[str]] = defaultdict(set)
         for draw in self.draws:
             for cell in draw.iterate_question_document_cells():
                 answers[draw.system_and_experiment].update(cell.answers[: cell.taken])
@@ -149,9 +149,9 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return frozenset(chain.from_iterable(self.wave_digest_prefixes_by_group.values()))
 
     @cached_property
-    def population_digest_prefixes_by_group(self) -> dict[Group, set[str]]:
+    def population_digest_prefixes_by_group(self) -> dict[SystemAndExperiment, set[str]]:
         """Group → the answers that it was drawn from."""
-        answers: defaultdict[Group, set[str]] = defaultdict(set)
+        answers: defaultdict[SystemAndExperiment, set[str]] = defaultdict(set)
         for draw in self.draws:
             for documents in draw.questions.values():
                 answers[draw.system_and_experiment].update(chain.from_iterable(documents.values()))
@@ -166,7 +166,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         )
         return Waves(first), Waves(last)
 
-    def target_size(self, group: Group) -> int:
+    def target_size(self, group: SystemAndExperiment) -> int:
         """Return the size of a group's wave, as it was asked for; 0 where nothing was drawn."""
         return max((draw.wanted for draw in self.draws if draw.system_and_experiment == group), default=0)
 
@@ -174,26 +174,26 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         self,
         answers: Iterable[PooledAnswer],
         *,
-        size: int | None,
+        size_of_each_group: int | None,
         seed: int,
         time: str,
-        scored_to_leave_out: Collection[str] = (),
-        strata: Mapping[str, str] | None = None,
-        days: Mapping[str, str] | None = None,
+        scored_digests_to_leave_out: Collection[str] = (),
+        stratum_by_document: Mapping[str, str] | None = None,
+        day_by_run: Mapping[str, str] | None = None,
     ) -> Waves:
-        """Extend these waves to `size`, with draws from the answers that are in none yet.
+        """Extend these waves to `size_of_each_group`, with draws from the answers that are in none yet.
 
-        `size` is that of each group; None leaves groups theirs, and gives new ones `SIZE`. Where a group has several
-        draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
-        wave a little larger than `size`. Answers that people have `scored` (digests) before the draw are not drawn
-        from: chance had no part in them, and they count as themselves. `seed` is that of the first draw, and kept.
-        With `strata`, document → stratum, there is a draw for each, of as many answers as its share, rounded up, and
-        one for each of the `days` (run → day).
+        `size_of_each_group` is that of each group; None leaves groups theirs, and gives new ones `SIZE`. Where a group
+        has several draws, each has its share of it. None ever gets smaller, so that answers that came later may make a
+        group's wave a little larger than `size_of_each_group`. Answers that people have `scored` (digests) before the
+        draw are not drawn from: chance had no part in them, and they count as themselves. `seed` is that of the first
+        draw, and kept. With `stratum_by_document`, document → stratum, there is a draw for each, of as many answers as
+        its share, rounded up, and one for each of the `day_by_run` (run → day).
         """
         answers = list(answers)
-        population = _map_answers_to_question_and_document(answers)
+        population = _places_of_answers_by_group(answers)
         answer_days = {
-            answer.digest: min((days or {}).get(occurrence.run, "") for occurrence in answer.occurrences)
+            answer.digest: min((day_by_run or {}).get(occurrence.run, "") for occurrence in answer.occurrences)
             for answer in answers
         }
         draws = list(self.draws)
@@ -201,32 +201,38 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         for group, questions in population.items():
             previous = self.population_digest_prefixes_by_group.get(group, set())
             every = {question for question, _ in questions.values()}
-            turns = enumerate(sorted(set(strata.values())) if strata else [""])
+            turns = enumerate(sorted(set(stratum_by_document.values())) if stratum_by_document else [""])
             for (turn, stratum), day in product(turns, sorted({answer_days[answer] for answer in questions})):
                 candidates = {
                     answer: at
                     for answer, at in questions.items()
-                    if answer_days[answer] == day and (not strata or strata[at[1]] == stratum)
+                    if answer_days[answer] == day and (not stratum_by_document or stratum_by_document[at[1]] == stratum)
                 }
-                new = _shuffle_new_answers(candidates, previous, scored_to_leave_out, f"{seed}\0{0}", every, turn)
+                new = _shuffle_new_answers(
+                    candidates, previous, scored_digests_to_leave_out, f"{seed}\0{0}", every, turn
+                )
                 if new:
-                    draws.append(Draw(*group, 0, (), seed, time, new, stratum=stratum))
-        return Waves(tuple(_grow_draws_to_shares_of_group_size(draws, dict.fromkeys(population, size or 0))))
+                    draws.append(WaveDraw(*group, 0, (), seed, time, new, stratum=stratum))
+        return Waves(
+            tuple(_grow_draws_to_shares_of_group_size(draws, dict.fromkeys(population, size_of_each_group or 0)))
+        )
 
-    def fall_back_to_last_finished_sizes(self, answers: Collection[str], scored: Collection[str]) -> Waves:
+    def fall_back_to_last_finished_sizes(
+        self, answer_digests: Collection[str], scored_digests: Collection[str]
+    ) -> Waves:
         """Return these waves; one that is not finished as it was when it was smaller, if people finished that.
 
-        `answers` are the digests there are, and `scored` the ones people have scored. Whoever lets a
+        `answer_digests` are the digests there are, and `scored_digests` the ones people have scored. Whoever lets a
         finished wave grow keeps a random part that way, and what is scored of the rest is beside it.
         """
         if not self.draws:
             return self
-        present = frozenset(map(digest_prefix_used_in_waves, answers))
-        lacking = present.difference(map(digest_prefix_used_in_waves, scored))
+        present = frozenset(map(digest_prefix_used_in_waves, answer_digests))
+        lacking = present.difference(map(digest_prefix_used_in_waves, scored_digests))
         return Waves(tuple(_fall_back_to_last_finished_size(draw, present, lacking) for draw in self.draws))
 
 
-def _fall_back_to_last_finished_size(draw: Draw, present: Collection[str], unscored: Collection[str]) -> Draw:
+def _fall_back_to_last_finished_size(draw: WaveDraw, present: Collection[str], unscored: Collection[str]) -> WaveDraw:
     for back in range(len(draw.sizes)):
         earlier = msgspec.structs.replace(draw, back=back)
         members = [
@@ -240,10 +246,12 @@ def _fall_back_to_last_finished_size(draw: Draw, present: Collection[str], unsco
     return msgspec.structs.replace(draw, back=0)
 
 
-def _grow_draws_to_shares_of_group_size(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
+def _grow_draws_to_shares_of_group_size(
+    draws: Sequence[WaveDraw], size_by_group: dict[SystemAndExperiment, int]
+) -> Iterator[WaveDraw]:
     """Grow each draw to its share of its group's size; none gets smaller."""
-    wanted: defaultdict[Group, int] = defaultdict(int, sizes)
-    whole: defaultdict[Group, int] = defaultdict(int)
+    wanted: defaultdict[SystemAndExperiment, int] = defaultdict(int, size_by_group)
+    whole: defaultdict[SystemAndExperiment, int] = defaultdict(int)
     for draw in draws:
         wanted[draw.system_and_experiment] = max(wanted[draw.system_and_experiment], draw.wanted)
         whole[draw.system_and_experiment] += draw.population_size
@@ -258,9 +266,9 @@ AnswerPlaces: TypeAlias = dict[str, tuple[str, str]]
 """Answer → its question and document."""
 
 
-def _map_answers_to_question_and_document(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
+def _places_of_answers_by_group(answers: Iterable[PooledAnswer]) -> dict[SystemAndExperiment, AnswerPlaces]:
     """Group → its answers; one that occurs at several questions or documents is at the first by name."""
-    groups: defaultdict[Group, AnswerPlaces] = defaultdict(dict)
+    groups: defaultdict[SystemAndExperiment, AnswerPlaces] = defaultdict(dict)
     for answer in answers:
         for at in answer.occurrences:
             places = groups[at.system, classify_experiment(answer.kind, at.initialization, at.wording)]
@@ -272,13 +280,13 @@ def _map_answers_to_question_and_document(answers: Iterable[PooledAnswer]) -> di
 
 def answer_count_of_largest_group(answers: Iterable[PooledAnswer]) -> int:
     """Return the number of answers of the largest group; 0 without an answer."""
-    return max(map(len, _map_answers_to_question_and_document(answers).values()), default=0)
+    return max(map(len, _places_of_answers_by_group(answers).values()), default=0)
 
 
 def _shuffle_new_answers(
-    answers: AnswerPlaces,
+    answer_places: AnswerPlaces,
     already_drawn_from: Collection[str],
-    scored_to_leave_out: Collection[str],
+    scored_digests_to_leave_out: Collection[str],
     seed: str,
     questions: Iterable[str],
     stratum_index: int,
@@ -295,8 +303,8 @@ def _shuffle_new_answers(
         return name_hash.digest()
 
     cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for digest, (question, document) in answers.items():
-        if digest not in scored_to_leave_out and digest_prefix_used_in_waves(digest) not in already_drawn_from:
+    for digest, (question, document) in answer_places.items():
+        if digest not in scored_digests_to_leave_out and digest_prefix_used_in_waves(digest) not in already_drawn_from:
             cells[question][document].append(digest)
     order = sorted(questions, key=seeded_hash)
     begins = int(stratum_index * _GOLDEN % 1 * len(order))
@@ -310,7 +318,7 @@ def _shuffle_new_answers(
     }
 
 
-def compute_wave_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
+def compute_wave_inclusion_and_chance(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     """Compute whether each row's answer is in its group's wave (`in_wave`), and by what chance it came there (`pi`).
 
     `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result has
@@ -324,7 +332,7 @@ def compute_wave_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
 
     digests = answers["answer"].astype("category")
     texts = np.array([*map(digest_prefix_used_in_waves, digests.cat.categories), ""], dtype=object)[digests.cat.codes]
-    groups: defaultdict[Group, list[WaveCell]] = defaultdict(list)
+    groups: defaultdict[SystemAndExperiment, list[WaveCell]] = defaultdict(list)
     for draw in waves.draws:
         groups[draw.system_and_experiment] += draw.iterate_question_document_cells()
     result = pd.DataFrame({"in_wave": False, "pi": np.nan}, index=answers.index)
@@ -368,33 +376,36 @@ class WaveStanding(NamedTuple):
 
 
 def measure_wave_standings(
-    waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[str]
+    waves: Waves, answers: Iterable[PooledAnswer], scored_digests: Collection[str]
 ) -> list[WaveStanding]:
-    """Measure each group's standing; `scored` are the digests of answers that people have scored."""
+    """Measure each group's standing; `scored_digests` are the digests of answers that people have scored."""
     return [
         _measure_wave_standing(
             group,
             places.keys(),
-            scored,
+            scored_digests,
             waves.wave_digest_prefixes_by_group.get(group, set()),
             waves.population_digest_prefixes_by_group.get(group, set()),
         )
-        for group, places in _map_answers_to_question_and_document(answers).items()
+        for group, places in _places_of_answers_by_group(answers).items()
     ]
 
 
 def _measure_wave_standing(
-    group: Group,
+    group: SystemAndExperiment,
     digests: Collection[str],
-    scored: Collection[str],
-    wave_answers: Collection[str],
-    source_answers: Collection[str],
+    scored_digests: Collection[str],
+    wave_digest_prefixes: Collection[str],
+    population_digest_prefixes: Collection[str],
 ) -> WaveStanding:
-    wave = [digest for digest in digests if digest_prefix_used_in_waves(digest) in wave_answers]
-    inside = sum(digest in scored for digest in wave)
-    late = sum(digest not in scored and digest_prefix_used_in_waves(digest) not in source_answers for digest in digests)
+    wave = [digest for digest in digests if digest_prefix_used_in_waves(digest) in wave_digest_prefixes]
+    inside = sum(digest in scored_digests for digest in wave)
+    late = sum(
+        digest not in scored_digests and digest_prefix_used_in_waves(digest) not in population_digest_prefixes
+        for digest in digests
+    )
     return WaveStanding(
-        *group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late
+        *group, len(digests), len(wave), inside, sum(digest in scored_digests for digest in digests) - inside, late
     )
 
 
@@ -440,7 +451,7 @@ def decode_waves(path: Path, content: bytes) -> Waves:
         if head.format > _FORMAT:
             raise OtherFormatError(path, head.format, _FORMAT)
         if head.sha256 == hashlib.sha256(body).hexdigest():
-            decode = msgspec.json.Decoder(Draw).decode
+            decode = msgspec.json.Decoder(WaveDraw).decode
             return Waves(tuple(map(decode, body.splitlines())))
     except DAMAGE:
         pass
@@ -468,26 +479,32 @@ def save_waves(workspace: Workspace, waves: Waves) -> None:
 def draw_and_save_waves(
     workspace: Workspace,
     answers: Collection[PooledAnswer],
-    scored: Collection[str],
+    scored_digests: Collection[str],
     *,
-    size: int | None,
+    size_of_each_group: int | None,
     seed: int,
-    strata: Mapping[str, str] | None = None,
-    days: Mapping[str, str] | None = None,
+    stratum_by_document: Mapping[str, str] | None = None,
+    day_by_run: Mapping[str, str] | None = None,
 ) -> Waves:
-    """Draw from the answers that are in no draw yet, let waves grow to `size`, and save the result.
+    """Draw from the answers that are in no draw yet, let waves grow to `size_of_each_group`, and save the result.
 
-    Without a `size` nothing is drawn as long as no group has more than `SIZE` answers: all of them are asked for.
-    `scored` are the digests of answers that people have scored. A DataError for a file that can't be used, or that is
-    of another workspace.
+    Without a `size_of_each_group` nothing is drawn as long as no group has more than `SIZE` answers: all of them are
+    asked for. `scored_digests` are the digests of answers that people have scored. A DataError for a file that can't be
+    used, or that is of another workspace.
     """
     waves = load_waves(workspace)
     if waves:
         _check_waves_belong_to_workspace(workspace, waves, answers)
-    elif size is None and answer_count_of_largest_group(answers) <= SIZE:
+    elif size_of_each_group is None and answer_count_of_largest_group(answers) <= SIZE:
         return waves
     extended = waves.extend_to_size(
-        answers, size=size, seed=seed, time=now(), scored_to_leave_out=scored, strata=strata, days=days
+        answers,
+        size_of_each_group=size_of_each_group,
+        seed=seed,
+        time=now(),
+        scored_digests_to_leave_out=scored_digests,
+        stratum_by_document=stratum_by_document,
+        day_by_run=day_by_run,
     )
     if extended != waves:
         save_waves(workspace, extended)
@@ -500,7 +517,7 @@ def _check_waves_belong_to_workspace(workspace: Workspace, waves: Waves, answers
     if not source_answers.isdisjoint(digest_prefix_used_in_waves(answer.digest) for answer in answers):
         return
     if source_answers.isdisjoint(
-        map(digest_prefix_used_in_waves, Pool(workspace, list_run_folders_oldest_first(workspace)).answers)
+        map(digest_prefix_used_in_waves, AnswerPool(workspace, list_run_folders_oldest_first(workspace)).answers)
     ):
         problem = f"belongs to another workspace: none of the {len(source_answers):,} answers in its draws is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

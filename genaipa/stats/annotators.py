@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FEWEST_PEOPLE = 2
 
 
-class Alternative(NamedTuple):
+class AlternativeTestResult(NamedTuple):
     """The result of the test over `people`; NaN below `FEWEST_PEOPLE`.
 
     `winning` is the share of people against whom the judge wins (0 to 1), and `advantage` the share of units in which
@@ -34,38 +34,43 @@ class Alternative(NamedTuple):
 
 
 def run_alternative_annotator_test(
-    judge_values: Any, values_by_person: Any, *, epsilon: float, false_discovery_rate: float, least_answers: int = 2
-) -> Alternative:
+    judge_values: Any,
+    values_by_person: Any,
+    *,
+    epsilon: float,
+    false_discovery_rate: float,
+    least_answers_per_person: int = 2,
+) -> AlternativeTestResult:
     """Compare a judge with each person of `values_by_person` (people, units), by the values that they gave.
 
     NaN for none.
 
     Near is the root of the mean squared difference. `epsilon` is the advantage that the judge is granted in the t test,
     and `false_discovery_rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without
-    the judge's value or with fewer than two people's are left out, and a person with fewer than `least_answers` such
-    units is not compared.
+    the judge's value or with fewer than two people's are left out, and a person with fewer than
+    `least_answers_per_person` such units is not compared.
     """
     values, ratings = as_values(judge_values), np.asarray(values_by_person, dtype=np.float64)
     if ratings.ndim != 2 or ratings.shape[1] != len(values):  # noqa: PLR2004 - people and units
         raise ValueError(f"people's values have the shape {ratings.shape}, and the judge gave {len(values)}")
     units = ~np.isnan(values) & ((~np.isnan(ratings)).sum(axis=0) >= FEWEST_PEOPLE)
     values, ratings = values[units], ratings[:, units]
-    compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least_answers).tolist()
+    compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least_answers_per_person).tolist()
     if len(compared) < FEWEST_PEOPLE:
-        return Alternative(len(compared))
+        return AlternativeTestResult(len(compared))
     results = [_judge_win_share_and_p_value(values, ratings, person, epsilon) for person in compared]
     winning = count_discoveries([p for _, p in results], false_discovery_rate) / len(results)
-    return Alternative(len(results), winning, float(np.mean([advantage for advantage, _ in results])))
+    return AlternativeTestResult(len(results), winning, float(np.mean([advantage for advantage, _ in results])))
 
 
 def _judge_win_share_and_p_value(
-    judge_values: Floats, people_values: Floats, person: int, epsilon: float
+    judge_values: Floats, values_by_person: Floats, person_index: int, epsilon: float
 ) -> tuple[float, float]:
     """Return in how many units the judge is as near to the other people as a person is, and p of the test."""
-    rated = ~np.isnan(people_values[person])
-    other_ratings = np.delete(people_values, person, axis=0)[:, rated]
+    rated = ~np.isnan(values_by_person[person_index])
+    other_ratings = np.delete(values_by_person, person_index, axis=0)[:, rated]
     # Differences that are equal in theory may differ in their last digit.
-    sides = judge_values[rated], people_values[person, rated]
+    sides = judge_values[rated], values_by_person[person_index, rated]
     judge, human = (np.sqrt(np.nanmean((other_ratings - side) ** 2, axis=0)).round(9) for side in sides)
     wins, losses = judge <= human, human <= judge
     lost = losses.astype(np.float64) - wins

@@ -22,30 +22,33 @@ def as_values(values: Any) -> Floats:
     return array
 
 
-def as_weights(weights: Any, size: int) -> Floats:
-    """Return the weights of `size` values, 1 where none are given; a `ValueError` where one is below 0."""
-    array = np.ones(size) if weights is None else as_values(weights)
-    _check_array_length("weights", array, size)
+def as_weights_or_ones(weights: Any, expected_length: int) -> Floats:
+    """Return the weights of `expected_length` values, 1 where none are given; a `ValueError` where one is below 0."""
+    array = np.ones(expected_length) if weights is None else as_values(weights)
+    _check_array_length("weights", array, expected_length)
     if (array < 0).any():
         raise ValueError("a weight is below 0")
     return array
 
 
-def as_labels(labels: Any, size: int, minimum: int = 0) -> Labels:
-    """Return the labels of `size` values; a `ValueError` unless they are whole numbers from `minimum`."""
+def as_labels(labels: Any, expected_length: int, least_label: int = 0) -> Labels:
+    """Return the labels of `expected_length` values.
+
+    A `ValueError` unless they are whole numbers from `least_label`.
+    """
     array = np.asarray(labels)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"labels are whole numbers, not {array.dtype}")
-    _check_array_length("labels", array, size)
-    if array.size and array.min() < minimum:
-        raise ValueError(f"label {array.min()} is below {minimum}")
+    _check_array_length("labels", array, expected_length)
+    if array.size and array.min() < least_label:
+        raise ValueError(f"label {array.min()} is below {least_label}")
     return array.astype(np.int64)
 
 
-def as_flags(flags: Any, size: int) -> Flags:
-    """Return the flags of `size` values, all true where none are given."""
-    array = np.ones(size, dtype=bool) if flags is None else np.asarray(flags, dtype=bool)
-    _check_array_length("flags", array, size)
+def as_flags_or_all_true(flags: Any, expected_length: int) -> Flags:
+    """Return the flags of `expected_length` values, all true where none are given."""
+    array = np.ones(expected_length, dtype=bool) if flags is None else np.asarray(flags, dtype=bool)
+    _check_array_length("flags", array, expected_length)
     return array
 
 
@@ -54,12 +57,12 @@ def renumber_labels(labels: Labels) -> Labels:
     return (np.cumsum(np.bincount(labels) > 0) - 1)[labels]
 
 
-def _check_array_length(name: str, array: NDArray[Any], size: int) -> None:
-    if array.shape != (size,):
-        raise ValueError(f"{size} values have {name} of shape {array.shape}")
+def _check_array_length(content_name: str, array: NDArray[Any], expected_length: int) -> None:
+    if array.shape != (expected_length,):
+        raise ValueError(f"{expected_length} values have {content_name} of shape {array.shape}")
 
 
-def as_counts(counts: Any) -> Labels:
+def as_table_of_counts(counts: Any) -> Labels:
     """Return a table of counts (units, values) as whole numbers; a `ValueError` where one is below 0."""
     array = np.asarray(counts)
     if array.ndim != 2:  # noqa: PLR2004 - units and values

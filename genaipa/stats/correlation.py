@@ -29,7 +29,7 @@ class Correlation(NamedTuple):
     reason: Reason = Reason.NONE
 
 
-def correlate_clustered_values(first: Any, second: Any, clusters: Any) -> Correlation:
+def correlate_clustered_values(first_values: Any, second_values: Any, cluster_labels: Any) -> Correlation:
     """Correlate two columns of values (Pearson), with an interval for other clusters, such as questions.
 
     The interval is a jackknife over clusters on Fisher's scale (1921, Metron 1, 3-32), with Student's t.
@@ -38,10 +38,10 @@ def correlate_clustered_values(first: Any, second: Any, clusters: Any) -> Correl
     >>> round(found.r, 3), round(found.low, 3), round(found.high, 3)
     (0.886, 0.392, 0.983)
     """
-    x, y = as_values(first), as_values(second)
+    x, y = as_values(first_values), as_values(second_values)
     if len(x) != len(y):
         raise ValueError(f"the columns have {len(x)} and {len(y)} values")
-    cluster_numbers = as_labels(clusters, len(x))
+    cluster_numbers = as_labels(cluster_labels, len(x))
     present = ~np.isnan(x + y)
     x, y, cluster_numbers = x[present], y[present], renumber_labels(cluster_numbers[present])
     if not len(x):
@@ -51,9 +51,9 @@ def correlate_clustered_values(first: Any, second: Any, clusters: Any) -> Correl
     sums = np.array([np.bincount(cluster_numbers, part) for part in parts])
     every = sums.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        r = float(_correlation_from_sums(every)[0])
+        r = float(_pearson_correlation_from_sums(every)[0])
         n = sums.shape[1]
-        z = np.arctanh(np.clip(_correlation_from_sums(every - sums), -1, 1))
+        z = np.arctanh(np.clip(_pearson_correlation_from_sums(every - sums), -1, 1))
     if np.isnan(r):
         return Correlation(r, reason=Reason.NOTHING_VARIES)
     if n < _FEWEST or not np.isfinite(z).all() or abs(r) >= 1:
@@ -64,7 +64,7 @@ def correlate_clustered_values(first: Any, second: Any, clusters: Any) -> Correl
     return Correlation(r, float(np.tanh(middle - reach)), float(np.tanh(middle + reach)))
 
 
-def _correlation_from_sums(sums: Floats) -> Floats:
+def _pearson_correlation_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = sums
     # What is left of values that are all equal is an error of rounding.
     first, second = (np.where(part > _ROUNDING, part, np.nan) for part in (n * xx - x * x, n * yy - y * y))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from genaipa.stats.arrays import as_weights
+from genaipa.stats.arrays import as_weights_or_ones
 from genaipa.stats.shares import (
     Clusters,
     bounded_statistic_interval,
@@ -56,7 +56,7 @@ class StatisticDifference(NamedTuple):
     second: float
 
 
-class Part(NamedTuple):
+class ShareCountIndices(NamedTuple):
     """Which counts make a figure a share of whole things: those that hold, of all; and the figure over none."""
 
     held: int
@@ -65,25 +65,28 @@ class Part(NamedTuple):
 
 
 def estimate_count_statistic(
-    counts: Floats, items_per_cluster: Floats, statistic: Callable[[Floats], Floats], part: Part | None = None
+    counts_by_cluster: Floats,
+    items_per_cluster: Floats,
+    statistic: Callable[[Floats], Floats],
+    share_indices: ShareCountIndices | None = None,
 ) -> ShareEstimate:
     """Estimate a figure: the mean over repetitions, with its 95 % interval over clusters.
 
     `items_per_cluster` are how many each cluster has, in all repetitions together. `find` makes figures of sums of
-    counts, a row each. A figure that is `part` of a whole is a share as long as its counts are whole numbers.
+    counts, a row each. A figure that is `share_indices` of a whole is a share as long as its counts are whole numbers.
     """
-    number = _check_counts_and_convert_items(counts, items_per_cluster)
-    overall = statistic(counts.sum(axis=0))
+    number = _check_counts_and_convert_items(counts_by_cluster, items_per_cluster)
+    overall = statistic(counts_by_cluster.sum(axis=0))
     value = float(np.mean(overall))
     spread = float(np.std(overall)) if len(overall) > 1 else nan
-    share = _as_share_clusters(counts, part)
+    share = _share_clusters_if_counts_are_whole(counts_by_cluster, share_indices)
     if share is not None:
         enough = (share.items > 0).sum() >= LEAST_CLUSTERS
         ends = share_interval(*share) if enough else (nan, nan)
     else:
-        without = _estimate_without_each_cluster(counts, statistic)
+        without = _estimate_without_each_cluster(counts_by_cluster, statistic)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
-        per_cluster = number / counts.shape[1]
+        per_cluster = number / counts_by_cluster.shape[1]
         ends = (
             bounded_statistic_interval(value, jackknife_half_width(number, without), per_cluster)
             if enough
@@ -96,23 +99,28 @@ def estimate_count_statistic(
 
 
 def subtract_count_statistics(
-    first: Floats,
-    second: Floats,
+    first_counts: Floats,
+    second_counts: Floats,
     items_per_cluster: Floats,
     statistic: Callable[[Floats], Floats],
-    part: Part | None = None,
+    share_indices: ShareCountIndices | None = None,
 ) -> StatisticDifference:
     """Subtract the second figure from the first, of the same items; the same clusters are left out of both."""
-    number = _check_counts_and_convert_items(first, items_per_cluster)
-    _check_counts_and_convert_items(second, items_per_cluster)
-    means = float(np.mean(statistic(first.sum(axis=0)))), float(np.mean(statistic(second.sum(axis=0))))
+    number = _check_counts_and_convert_items(first_counts, items_per_cluster)
+    _check_counts_and_convert_items(second_counts, items_per_cluster)
+    means = float(np.mean(statistic(first_counts.sum(axis=0)))), float(np.mean(statistic(second_counts.sum(axis=0))))
     value = means[0] - means[1]
-    ours, theirs = _as_share_clusters(first, part), _as_share_clusters(second, part)
+    ours, theirs = (
+        _share_clusters_if_counts_are_whole(first_counts, share_indices),
+        _share_clusters_if_counts_are_whole(second_counts, share_indices),
+    )
     if ours is not None and theirs is not None:
         enough = ((ours.items > 0) & (theirs.items > 0)).sum() >= LEAST_CLUSTERS
         ends = share_difference_interval(ours, theirs) if enough else (nan, nan)
     else:
-        without = _estimate_without_each_cluster(first, statistic) - _estimate_without_each_cluster(second, statistic)
+        without = _estimate_without_each_cluster(first_counts, statistic) - _estimate_without_each_cluster(
+            second_counts, statistic
+        )
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
         reach = jackknife_half_width(number, without) if enough else nan
         # What shares are of, and F1, end at 0 and 1: no difference is beyond that.
@@ -120,14 +128,16 @@ def subtract_count_statistics(
     return StatisticDifference(value, *ends, *means)
 
 
-def divide_held_by_all_counts(counts: Floats, part: Part) -> Floats:
+def divide_held_by_all_counts(counts: Floats, share_indices: ShareCountIndices) -> Floats:
     """Return the share of each row of counts."""
-    return _divide_safely(counts[..., part.held], counts[..., part.all], part.over_none)
+    return _divide_or_default_over_zero(
+        counts[..., share_indices.held], counts[..., share_indices.all], share_indices.over_none
+    )
 
 
 def f1(true_predicted_gold_counts: Floats) -> Floats:
     """Return F1 of each row of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
-    return _divide_safely(
+    return _divide_or_default_over_zero(
         2 * true_predicted_gold_counts[..., 0],
         true_predicted_gold_counts[..., 1] + true_predicted_gold_counts[..., 2],
         0.0,
@@ -148,20 +158,22 @@ def macro_f1(true_predicted_gold_counts: Floats) -> Floats:
         ]
     )
     is_gold = np.moveaxis(true_predicted_gold_counts[..., 2::3], -1, 0) > 0
-    return _divide_safely((f1_by_class * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan)
+    return _divide_or_default_over_zero(
+        (f1_by_class * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan
+    )
 
 
-def _divide_safely(numerator: Floats, denominator: Floats, default: float) -> Floats:
+def _divide_or_default_over_zero(numerator: Floats, denominator: Floats, default: float) -> Floats:
     none = denominator == 0
     return np.where(none, default, numerator / np.where(none, 1.0, denominator))
 
 
-def _check_counts_and_convert_items(counts: Floats, items: Floats) -> Floats:
+def _check_counts_and_convert_items(counts: Floats, items_per_cluster: Floats) -> Floats:
     if counts.ndim != 3:  # noqa: PLR2004 - clusters, repetitions, counts
         raise ValueError(f"counts have {counts.ndim} dimensions, not clusters, repetitions and counts")
     if not counts.shape[1]:
         raise ValueError("counts have no repetition")
-    return as_weights(items, len(counts))
+    return as_weights_or_ones(items_per_cluster, len(counts))
 
 
 def _estimate_without_each_cluster(counts: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
@@ -170,9 +182,9 @@ def _estimate_without_each_cluster(counts: Floats, statistic: Callable[[Floats],
     return np.asarray(np.mean([statistic(other_counts[:, index]) for index in range(counts.shape[1])], axis=0))
 
 
-def _as_share_clusters(counts: Floats, part: Part | None) -> Clusters | None:
+def _share_clusters_if_counts_are_whole(counts: Floats, share_indices: ShareCountIndices | None) -> Clusters | None:
     """Return each cluster's items that hold, and all, over repetitions; None for no share of whole things."""
-    if part is None or (counts != np.round(counts)).any():
+    if share_indices is None or (counts != np.round(counts)).any():
         return None
-    held, every = counts[:, :, part.held].mean(axis=1), counts[:, :, part.all].mean(axis=1)
+    held, every = counts[:, :, share_indices.held].mean(axis=1), counts[:, :, share_indices.all].mean(axis=1)
     return Clusters(held, every) if (held <= every).all() else None

@@ -45,11 +45,11 @@ class Forecast(NamedTuple):
     half: float
 
     @property
-    def least_half_interval(self) -> float:
+    def half_interval_if_all_scored(self) -> float:
         """Return half the interval if people scored every answer: never more than now, which the scale bounds."""
         return min(self.half, self._interval_quantile() * float(np.sqrt(self.between / self.questions)))
 
-    def forecast_scores_needed(self, target_half_interval: float) -> MoreScores:
+    def forecast_further_scores_needed(self, target_half_interval: float) -> MoreScores:
         """Return the scores still needed for half the interval to be `target_half_interval`."""
         random, free = np.random.default_rng(0), (self.questions - 1, max(self.scored - 1, 1))
         between, within = (random.chisquare(n, _DRAWS) / n for n in free)
@@ -79,9 +79,9 @@ class Forecast(NamedTuple):
 
 
 def make_score_forecast(
-    question_means: Any, answers: int, scored: int, residual_variance: float, half_interval: float
+    question_means: Any, answer_count: int, scored_answer_count: int, residual_variance: float, half_interval: float
 ) -> Forecast:
-    """Return the forecast of a group of `answers`, of which people `scored` a random part.
+    """Return the forecast of a group of `answer_count`, of which people `scored_answer_count` a random part.
 
     `question_means` are the questions' means of the estimate, whose variance is partly what was not scored; `within` is
     the variance of an answer's residual around its question's, and `half_interval` half the interval for these
@@ -89,7 +89,7 @@ def make_score_forecast(
     """
     values = as_values(question_means)
     number = len(values)
-    answers_per_question = answers / number
-    noise = residual_variance * max(number / scored - 1 / answers_per_question, 0.0)
+    answers_per_question = answer_count / number
+    noise = residual_variance * max(number / scored_answer_count - 1 / answers_per_question, 0.0)
     between = max(float(values.var(ddof=1)) - noise, 0.0)
-    return Forecast(number, answers_per_question, scored, between, residual_variance, half_interval)
+    return Forecast(number, answers_per_question, scored_answer_count, between, residual_variance, half_interval)

@@ -13,7 +13,7 @@ these as well.
 A value is μ + question + document + rest, all independent, with the variances A, B and R. Over Q questions about each
 of D documents the variance of the mean is A/Q + B/D + R/(QD). The questions' means alone estimate A/Q + R/(QD), the
 documents' means B/D + R/(QD) (`_estimate_variance_component`): R/(QD) is in both, and
-`_document_component_and_is_negligible` takes it out of the second. Each part v has its own Student's t, and the
+`_document_component_and_documents_alike` takes it out of the second. Each part v has its own Student's t, and the
 half-width is √(Σ t²v) (`_interval_half_width`). Of normal values, with v as the means give them, this covers the truth
 at least as often as it promises (Banerjee, 1960, Sankhyā 22, 357-358): given the v, whose expectations are V, the
 chance is at least F(Σ t²v / ΣV), F being χ² with one degree of freedom. F is concave, so that this is at least the
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtr, stdtrit
 
-from genaipa.stats.arrays import as_flags, as_labels, as_values, as_weights, renumber_labels
+from genaipa.stats.arrays import as_flags_or_all_true, as_labels, as_values, as_weights_or_ones, renumber_labels
 from genaipa.stats.bisection import find_root
 from genaipa.stats.reason import Reason
 
@@ -70,7 +70,7 @@ _TWO = 2
 _MOST_BENT = 0.97
 """The skewness that bends an interval is at most this over the reach of the interval of 95 %.
 
-`_transform_skewed_quantile` has it so.
+`_correct_quantile_for_skewness` has it so.
 
 About there the cube root of `_transform` is of 0, where it is steepest: a little more skewness would move the end by
 several standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the
@@ -117,7 +117,7 @@ class CrossedMean(NamedTuple):
     documents_alike: bool = False
 
 
-class DocumentMean(NamedTuple):
+class MeanOverDocuments(NamedTuple):
     """A mean over documents with its interval for policies like these; NaN where there is none."""
 
     mean: float
@@ -138,39 +138,39 @@ class CrossedMedian(NamedTuple):
 
 def estimate_mean(
     values: Any,
-    questions: Any,
-    documents: Any,
+    question_labels: Any,
+    document_labels: Any,
     *,
     weights: Any = None,
     limits: Limits | None = None,
-    share: bool = False,
-    has_scores: Any = None,
+    is_share: bool = False,
+    question_has_people_scores: Any = None,
     panel: AnalystPanel | None = None,
     confidence: float = LEVEL,
 ) -> CrossedMean:
     """Estimate the mean of cells (one question about one document each), with its intervals.
 
-    `values`, `questions`, `documents`, `weights` and `has_scores` have one length; the labels of questions and
-    documents are whole numbers from 0. A question's mean is over its documents, and the mean is over the questions, so
-    that every question counts alike. Several values of one cell are averaged before; NaN are left out, and cells may be
-    missing. The document -1 is a value that is known as a mean over documents only, and is left out where its question
-    has documents. With `weights`, a question's mean is the weighted one of all its values. `limits` are the ends of the
-    scale, which no interval leaves, in the unit of the values. Values that are a `share`, from 0 to the upper limit (1
-    if none is given), have intervals also where all questions are alike, and no p values. Where some values are a
-    judge's estimates, `has_scores` tells of each value whether people scored an answer to its question: only those
-    questions say how far the judge is off, there is no result below `LEAST_SCORED` of them, and none is taken for a
-    share. `panel` are the analysts who gave the values. `confidence` is that of the intervals; p values don't depend on
-    it. The same cells give the same result, in whatever order they come.
+    `values`, `question_labels`, `document_labels`, `weights` and `question_has_people_scores` have one length; the
+    labels of questions and documents are whole numbers from 0. A question's mean is over its documents, and the mean is
+    over the questions, so that every question counts alike. Several values of one cell are averaged before; NaN are
+    left out, and cells may be missing. The document -1 is a value that is known as a mean over documents only, and is
+    left out where its question has documents. With `weights`, a question's mean is the weighted one of all its values.
+    `limits` are the ends of the scale, which no interval leaves, in the unit of the values. Values that are a `share`,
+    from 0 to the upper limit (1 if none is given), have intervals also where all questions are alike, and no p values.
+    Where some values are a judge's estimates, `question_has_people_scores` tells of each value whether people scored an
+    answer to its question: only those questions say how far the judge is off, there is no result below `LEAST_SCORED`
+    of them, and none is taken for a share. `panel` are the analysts who gave the values. `confidence` is that of the
+    intervals; p values don't depend on it. The same cells give the same result, in whatever order they come.
 
     >>> made = estimate_mean([60, 80, 70, 90, 50, 85], [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     >>> made.mean, made.questions, made.documents, made.reason
     (72.5, 3, 2, <Reason.FEW_DOCUMENTS: 'too few documents'>)
     """
     value, size = as_values(values), len(values)
-    question, document = as_labels(questions, size), as_labels(documents, size, minimum=-1)
-    scored_by_people = as_flags(has_scores, size)
+    question, document = as_labels(question_labels, size), as_labels(document_labels, size, least_label=-1)
+    scored_by_people = as_flags_or_all_true(question_has_people_scores, size)
     cells = _average_values_into_cells(
-        value, question, document, None if weights is None else as_weights(weights, size)
+        value, question, document, None if weights is None else as_weights_or_ones(weights, size)
     )
     number = len(cells.means)
     if not number:
@@ -178,10 +178,10 @@ def estimate_mean(
     scored = int(np.count_nonzero(np.bincount(question[scored_by_people & ~np.isnan(value)])))
     if scored < min(number, LEAST_SCORED):
         return CrossedMean(np.nan, number, cells.documents, scored, reason=Reason.FEW_SCORED)
-    share = share and bool(scored_by_people.all())  # Estimates lie beyond the ends of a share, too.
-    limits = limits or (_SHARE if share else _ENDLESS)
-    estimate = _estimate_mean_of_cells(cells, scored, limits, confidence, panel, share=share)
-    if has_scores is None or isnan(estimate.low):
+    is_share = is_share and bool(scored_by_people.all())  # Estimates lie beyond the ends of a share, too.
+    limits = limits or (_SHARE if is_share else _ENDLESS)
+    estimate = _estimate_mean_of_cells(cells, scored, limits, confidence, panel, is_share=is_share)
+    if question_has_people_scores is None or isnan(estimate.low):
         return estimate
     # An estimate may lie a little beyond the scale, as its interval may.
     return estimate._replace(mean=min(max(estimate.mean, limits[0]), limits[1]))
@@ -202,7 +202,9 @@ def join_document_and_policy_estimates(these_documents: CrossedMean, policies: C
     )
 
 
-def interval_of_document_mean(values: Any, limits: Limits | None = None, *, share: bool = False) -> tuple[float, float]:
+def interval_of_mean_over_documents(
+    values: Any, limits: Limits | None = None, *, is_share: bool = False
+) -> tuple[float, float]:
     """Return the interval of the mean of values that are independent draws, one of each document, for other documents.
 
     It is NaN below `LEAST_DOCUMENTS` values, and where all are equal and are no `share`.
@@ -213,25 +215,25 @@ def interval_of_document_mean(values: Any, limits: Limits | None = None, *, shar
         return np.nan, np.nan
     mean = float(value[0] + (value - value[0]).mean())
     component = _estimate_variance_component(value - mean)
-    if not share and _is_variance_rounding_error(component.variance, value):
+    if not is_share and _is_variance_rounding_error(component.variance, value):
         return np.nan, np.nan
-    limits = limits or (_SHARE if share else _ENDLESS)
-    return _find_interval_and_p_of_mean_or_share(mean, [component], limits, LEVEL, value if share else None)[:2]
+    limits = limits or (_SHARE if is_share else _ENDLESS)
+    return _find_interval_and_p_of_mean_or_share(mean, [component], limits, LEVEL, value if is_share else None)[:2]
 
 
-def estimate_document_mean(
-    values: Any, groups: Any, documents: Any, *, limits: Limits | None = None, share: bool = False
-) -> DocumentMean:
+def estimate_mean_over_documents(
+    values: Any, group_labels: Any, document_labels: Any, *, limits: Limits | None = None, is_share: bool = False
+) -> MeanOverDocuments:
     """Estimate the mean over groups of their means over documents, with its interval for other documents.
 
     For one and the same question, of which each group, such as a system, has one value of a document or none.
     """
     value = as_values(values)
-    group, document = as_labels(groups, len(value)), as_labels(documents, len(value))
+    group, document = as_labels(group_labels, len(value)), as_labels(document_labels, len(value))
     present = ~np.isnan(value)
     value, group, document = value[present], renumber_labels(group[present]), renumber_labels(document[present])
     if not len(value):
-        return DocumentMean(np.nan, 0)
+        return MeanOverDocuments(np.nan, 0)
     # Around one of them, so that values that are all equal give that value, exactly.
     around = value - value[0]
     size, number = np.bincount(group), int(document.max()) + 1
@@ -240,26 +242,25 @@ def estimate_document_mean(
     weight = number / (size[group] * len(size))
     added = means.mean() + np.bincount(document, weight * (around - means[group]), minlength=number)
     # Documents are what could have been others: they are to this mean what questions are to the other ones.
-    return DocumentMean(
-        float(value[0] + added.mean()), number, *interval_of_document_mean(value[0] + added, limits, share=share)
-    )
+    interval = interval_of_mean_over_documents(value[0] + added, limits, is_share=is_share)
+    return MeanOverDocuments(float(value[0] + added.mean()), number, *interval)
 
 
-def estimate_median_of_cells(values: Any, questions: Any, documents: Any) -> CrossedMedian:
+def estimate_median_of_cells(values: Any, question_labels: Any, document_labels: Any) -> CrossedMedian:
     """Estimate the median of cells, with ends that are order statistics (Woodruff, 1952).
 
     How sure the median is follows from how sure the share of values below it is (`estimate_mean`). Below `LEAST_DRAWS`
     questions, or documents, no two values enclose it in 95 of 100 studies.
     """
     value = as_values(values)
-    question, document = as_labels(questions, len(value)), as_labels(documents, len(value), minimum=-1)
+    question, document = as_labels(question_labels, len(value)), as_labels(document_labels, len(value), least_label=-1)
     present = ~np.isnan(value)
     value, question, document = value[present], question[present], document[present]
     if not len(value):
         return CrossedMedian(np.nan)
     median = float(np.median(value))
     below = (value < median) + (value == median) / 2
-    share = estimate_mean(below, question, document, share=True)
+    share = estimate_mean(below, question, document, is_share=True)
 
     def find_quantile_values(low: float, high: float, draws: int) -> tuple[float, float]:
         low, high = low - share.mean + 0.5, high - share.mean + 0.5
@@ -274,7 +275,7 @@ def estimate_median_of_cells(values: Any, questions: Any, documents: Any) -> Cro
     )
 
 
-def estimate_independent_difference(
+def estimate_difference_of_independent_means(
     first: tuple[Any, Any], second: tuple[Any, Any], *, limits: Limits | None = None, confidence: float = LEVEL
 ) -> CrossedMean:
     """Estimate the difference between the means of two independent sets of (values, questions): first minus second.
@@ -341,7 +342,7 @@ def _average_values_into_cells(value: Floats, question: Labels, document: Labels
 
 
 def _estimate_mean_of_cells(
-    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: AnalystPanel | None, *, share: bool
+    cells: _Cells, scored: int, limits: Limits, confidence: float, panel: AnalystPanel | None, *, is_share: bool
 ) -> CrossedMean:
     # Around one of them, so that values that are all equal give that value, exactly.
     around = cells.means - cells.means[0]
@@ -350,31 +351,32 @@ def _estimate_mean_of_cells(
     if len(around) < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
     by_question = _estimate_variance_component(around - around.mean())._replace(n=scored)
-    if not share and _is_variance_rounding_error(by_question.variance, cells.means):
+    if not is_share and _is_variance_rounding_error(by_question.variance, cells.means):
         return estimate._replace(reason=Reason.ALL_EQUAL)
     low, high, p = _find_interval_and_p_of_mean_or_share(
-        mean, [by_question], limits, confidence, cells.means if share else None
+        mean, [by_question], limits, confidence, cells.means if is_share else None
     )
-    estimate = estimate._replace(low=low, high=high, p=p, reason=_reason_for_no_policy_interval(cells, share=share))
+    reason = _reason_for_no_policy_interval(cells, is_share=is_share)
+    estimate = estimate._replace(low=low, high=high, p=p, reason=reason)
     if estimate.reason is not Reason.NONE:
         return estimate
-    by_document, alike = _document_component_and_is_negligible(cells)
+    by_document, alike = _document_component_and_documents_alike(cells)
     components = [by_question, by_document]
-    wider = _find_interval_and_p_of_mean_or_share(mean, components, limits, confidence, cells if share else None)
+    wider = _find_interval_and_p_of_mean_or_share(mean, components, limits, confidence, cells if is_share else None)
     # The wider conclusion contains the other one: never the narrower of the two.
     low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
     estimate = estimate._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
-    if panel is None or share or isnan(panel.variance):
+    if panel is None or is_share or isnan(panel.variance):
         return estimate
     components.append(_VarianceComponent(panel.number, panel.variance, 0.0))
     widest = _find_mean_interval_and_p(mean, components, limits, confidence)
     return estimate._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
 
 
-def _average_by_question(values: Any, questions: Any) -> Floats:
+def _average_by_question(values: Any, question_labels: Any) -> Floats:
     value = as_values(values)
     nowhere = np.full(len(value), -1)
-    return _average_values_into_cells(value, as_labels(questions, len(value)), nowhere, None).means
+    return _average_values_into_cells(value, as_labels(question_labels, len(value)), nowhere, None).means
 
 
 def _average_groups_and_sum_weights(
@@ -389,13 +391,13 @@ def _average_groups_and_sum_weights(
     return value[group_starts] + np.add.reduceat(weight * (value - centre), group_starts) / total, total
 
 
-def _reason_for_no_policy_interval(cells: _Cells, *, share: bool) -> Reason:
+def _reason_for_no_policy_interval(cells: _Cells, *, is_share: bool) -> Reason:
     """Tell why nothing is said for policies like these."""
     if not cells.documents:
         return Reason.NO_DOCUMENT
     if cells.documents < LEAST_DOCUMENTS:
         return Reason.FEW_DOCUMENTS
-    if not share and _effective_document_count(cells) < _TWO:  # a share counts those that are sure to be independent
+    if not is_share and _effective_document_count(cells) < _TWO:  # a share counts those that are sure to be independent
         return Reason.ONE_DOCUMENT
     return Reason.FEW_NAMED if cells.known * _TWO < len(cells.means) else Reason.NONE
 
@@ -441,7 +443,7 @@ def _estimate_variance_component(deviations: Floats) -> _VarianceComponent:
     return _VarianceComponent(n, variance, third)
 
 
-def _document_component_and_is_negligible(cells: _Cells) -> tuple[_VarianceComponent, bool]:
+def _document_component_and_documents_alike(cells: _Cells) -> tuple[_VarianceComponent, bool]:
     """Return the documents' part in the variance of the mean, beyond the questions' part, and `documents_alike`.
 
     A document d has the share w of the mean, and its own mean m. Its D (w (m - mean)), of all documents, are taken for
@@ -488,11 +490,11 @@ def _two_way_residual_variance(cells: _Cells) -> float:
     return max(float((centred**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
 
 
-def _interval_half_width(components: list[_VarianceComponent], probability: float) -> float:
-    """Return half the interval of a symmetric mean; `probability` is that of an end."""
+def _interval_half_width(components: list[_VarianceComponent], tail_probability: float) -> float:
+    """Return half the interval of a symmetric mean; `tail_probability` is that of an end."""
     # Not as a sum of squares: the quantile of two questions may be as large as a number can be.
     varying = (component for component in components if component.variance)
-    return hypot(*(component.widened_t_quantile(probability) * sqrt(component.variance) for component in varying))
+    return hypot(*(component.widened_t_quantile(tail_probability) * sqrt(component.variance) for component in varying))
 
 
 def _find_interval_and_p_of_mean_or_share(
@@ -501,7 +503,7 @@ def _find_interval_and_p_of_mean_or_share(
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
     if draws is None:
         return _find_mean_interval_and_p(mean, components, limits, confidence)
-    return _find_share_interval(mean, components, limits, confidence, draws)
+    return _find_share_interval_with_nan_p(mean, components, limits, confidence, draws)
 
 
 def _find_mean_interval_and_p(
@@ -519,22 +521,22 @@ def _find_mean_interval_and_p(
     reach = half_width_in_standard_errors((1 - confidence) / 2)
     skew = min(max(sum(component.third for component in components) / (6 * error**3), -largest_bend), largest_bend)
     low, high = (
-        mean - _transform_skewed_quantile(reach, skew) * error,
-        mean - _transform_skewed_quantile(-reach, skew) * error,
+        mean - _correct_quantile_for_skewness(reach, skew) * error,
+        mean - _correct_quantile_for_skewness(-reach, skew) * error,
     )
     low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
     return (
         low,
         high,
         _compute_p_value(
-            abs(_invert_skewed_quantile(mean / error, skew)),
+            abs(_undo_skewness_correction(mean / error, skew)),
             half_width_in_standard_errors,
             components[0] if len(components) == 1 else None,
         ),
     )
 
 
-def _find_share_interval(
+def _find_share_interval_with_nan_p(
     mean: float, components: list[_VarianceComponent], limits: Limits, confidence: float, draws: Floats | _Cells
 ) -> _Ends:
     """Return the interval of Clopper and Pearson of a share, for as many single answers as would be as sure as these.
@@ -571,27 +573,27 @@ def _count_independent_and_unusual_draws(draws: Floats | _Cells, limits: Limits)
     return n, min(unusual)
 
 
-def _transform_skewed_quantile(reach: float, skew: float) -> float:
-    """Transform a t quantile as Willink does, finite for each `reach`; `skew` is a sixth of the mean's skewness."""
+def _correct_quantile_for_skewness(quantile: float, skew: float) -> float:
+    """Transform a t quantile as Willink does, finite for each `quantile`; `skew` is a sixth of the mean's skewness."""
     if abs(skew) < _ROUNDING:
-        return reach
-    return (cbrt(1 + 6 * skew * (reach - skew)) - 1) / (2 * skew)
+        return quantile
+    return (cbrt(1 + 6 * skew * (quantile - skew)) - 1) / (2 * skew)
 
 
-def _invert_skewed_quantile(reach: float, skew: float) -> float:
-    """Invert `_transform_skewed_quantile`."""
-    return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
+def _undo_skewness_correction(quantile: float, skew: float) -> float:
+    """Invert `_correct_quantile_for_skewness`."""
+    return quantile + skew + 2 * skew * quantile**2 + 4 / 3 * skew**2 * quantile**3
 
 
 def _compute_p_value(
-    reach: float, half_width: Callable[[float], float], only_component: _VarianceComponent | None
+    distance: float, half_width: Callable[[float], float], only_component: _VarianceComponent | None
 ) -> float:
     """Return twice the probability of an end whose interval reaches so far."""
     if only_component is not None:
-        return 2 * float(stdtr(only_component.n - 1, -reach / (1 + 1 / (only_component.n * (only_component.n - 1)))))
+        return 2 * float(stdtr(only_component.n - 1, -distance / (1 + 1 / (only_component.n * (only_component.n - 1)))))
     smallest_p = 1e-100  # Below it, the quantile is not to be had for all degrees of freedom.
-    if half_width(smallest_p) <= reach:
+    if half_width(smallest_p) <= distance:
         return 0.0
-    if reach == 0:
+    if distance == 0:
         return 1.0
-    return 2 * float(10.0 ** find_root(lambda power: half_width(10.0**power) - reach, -100.0, np.log10(0.5)))
+    return 2 * float(10.0 ** find_root(lambda power: half_width(10.0**power) - distance, -100.0, np.log10(0.5)))

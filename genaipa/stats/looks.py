@@ -29,7 +29,9 @@ UNFINISHED = 0.05
 """The share of the planned answers that may lack scores, shortly before the end."""
 
 
-def interim_significance_level(planned: Sequence[int], scored: Sequence[int], enlarged: Sequence[bool]) -> float:
+def interim_significance_level(
+    planned_by_side: Sequence[int], scored_by_side: Sequence[int], was_enlarged_by_side: Sequence[bool]
+) -> float:
     """Return the level for what is compared, of the answers planned and scored of each side.
 
     The planned end is there when each side's is. A side without a plan counts as complete, and so does a study of none.
@@ -37,9 +39,9 @@ def interim_significance_level(planned: Sequence[int], scored: Sequence[int], en
     >>> interim_significance_level([160, 160], [160, 80], [False, False])
     0.001
     """
-    sides = list(zip(planned, scored, strict=True))
+    sides = list(zip(planned_by_side, scored_by_side, strict=True))
     if any(scored_answers < 0 or scored_answers > planned_answers for planned_answers, scored_answers in sides) or len(
-        enlarged
+        was_enlarged_by_side
     ) != len(sides):
         raise ValueError(
             "each side needs its planned answers, how many of them are scored, and whether its plan was enlarged"
@@ -54,6 +56,6 @@ def interim_significance_level(planned: Sequence[int], scored: Sequence[int], en
     )
     if lack > UNFINISHED:
         return EARLY
-    if any(enlarged):
+    if any(was_enlarged_by_side):
         return ENLARGED
     return NEARLY if lack else SIGNIFICANT

@@ -39,12 +39,18 @@ class AnalystPanel(NamedTuple):
 
 
 def estimate_analyst_panel(
-    values: Any, analysts: Any, questions: Any, documents: Any, experiments: Any = None, answers: Any = None
+    values: Any,
+    analyst_labels: Any,
+    question_labels: Any,
+    document_labels: Any,
+    experiment_labels: Any = None,
+    answer_labels: Any = None,
 ) -> AnalystPanel:
     """Estimate the part of the analysts in the variance of a mean over questions of means over experiments, documents.
 
     A value is an analyst's score of an answer to a question about a document; all labels are whole numbers from 0.
-    Without `experiments` there is one, and without `answers` one for each question about a document in each of them.
+    Without `experiment_labels` there is one, and without `answer_labels` one for each question about a document in each
+    of them.
 
     >>> analysts, questions = [0, 1, 2, 0, 1, 2, 0, 1], [0, 0, 1, 1, 2, 2, 3, 3]
     >>> panel = estimate_analyst_panel([5, 5, 7, 9, 6, 4, 8, 6], analysts, questions, [0] * 8)
@@ -52,11 +58,11 @@ def estimate_analyst_panel(
     (3, 0.403, <Reason.NONE: ''>)
     """
     value, size = as_values(values), len(values)
-    none = np.zeros(size, np.int64) if experiments is None else experiments
+    none = np.zeros(size, np.int64) if experiment_labels is None else experiment_labels
     analyst, question, document, experiment = (
-        as_labels(labels, size) for labels in (analysts, questions, documents, none)
+        as_labels(labels, size) for labels in (analyst_labels, question_labels, document_labels, none)
     )
-    answer = None if answers is None else as_labels(answers, size)
+    answer = None if answer_labels is None else as_labels(answer_labels, size)
     present = ~np.isnan(value)
     if not present.any():
         return AnalystPanel(0, np.nan, reason=Reason.FEW_ANALYSTS)
@@ -79,15 +85,15 @@ def estimate_analyst_panel(
     return AnalystPanel(number, leniencies.variance * float((share**2).sum()), without)
 
 
-def _combine_label_pairs(first: Labels, second: Labels) -> Labels:
+def _combine_label_pairs(first_labels: Labels, second_labels: Labels) -> Labels:
     """Return a label for each pair of labels that is there."""
-    return renumber_labels(first * (int(second.max()) + 1) + second)
+    return renumber_labels(first_labels * (int(second_labels.max()) + 1) + second_labels)
 
 
-def _count_parts_in_whole_of_each_row(parts: Labels, wholes: Labels) -> Labels:
+def _count_parts_in_whole_of_each_row(part_of_each_row: Labels, whole_of_each_row: Labels) -> Labels:
     """Return how many different parts the whole of each score has."""
-    _, first = np.unique(_combine_label_pairs(wholes, parts), return_index=True)
-    return np.bincount(wholes[first])[wholes]
+    _, first = np.unique(_combine_label_pairs(whole_of_each_row, part_of_each_row), return_index=True)
+    return np.bincount(whole_of_each_row[first])[whole_of_each_row]
 
 
 def _weight_of_each_score_in_mean(
@@ -102,12 +108,12 @@ def _weight_of_each_score_in_mean(
 
 
 def _weigh_excess_of_each_score_over_others(
-    value: Floats, weight: Floats, analyst: Labels, answer: Labels, effects: Floats
+    value: Floats, weight: Floats, analyst: Labels, answer: Labels, analyst_effects: Floats
 ) -> Floats:
     """Return what each score adds to the mean beyond what others gave, or would have given, to the same answer.
 
     Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
-    the answers that they share, and else their leniency beside questions and documents (`effects`).
+    the answers that they share, and else their leniency beside questions and documents (`analyst_effects`).
     """
     pair = _combine_label_pairs(answer, analyst)
     number, total = np.bincount(answer)[answer], np.bincount(answer, value)[answer]
@@ -121,7 +127,11 @@ def _weigh_excess_of_each_score_over_others(
             alone = np.average(beyond[mine & shared], weights=weight[mine & shared])
         else:
             is_other = np.arange(len(share)) != n
-            alone = effects[n] - np.average(effects[is_other], weights=share[is_other]) if is_other.any() else np.nan
+            alone = (
+                analyst_effects[n] - np.average(analyst_effects[is_other], weights=share[is_other])
+                if is_other.any()
+                else np.nan
+            )
         beyond[mine & ~shared] = alone
     return weight * beyond
 

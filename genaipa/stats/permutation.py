@@ -32,11 +32,13 @@ class PermutationDistribution(NamedTuple):
     seen: int
 
 
-def permute_reply_values(before: Sequence[float], after: Sequence[float]) -> PermutationDistribution:
+def permute_reply_values(values_before: Sequence[float], values_after: Sequence[float]) -> PermutationDistribution:
     """Deal replies, each with a value from 0 to 1, to two days."""
-    weight = STEPS * (1 / len(before) + 1 / len(after)) / 2
+    weight = STEPS * (1 / len(values_before) + 1 / len(values_after)) / 2
     # The second day's replies are dealt: a higher one raises the change.
-    return permute_integers_between_sides(*([round(weight * value) for value in values] for values in (after, before)))
+    return permute_integers_between_sides(
+        *([round(weight * value) for value in values] for values in (values_after, values_before))
+    )
 
 
 def permute_integers_between_sides(
@@ -55,12 +57,14 @@ def permute_integers_between_sides(
     )
 
 
-def permute_texts_to_test_likeness_loss(before: Sequence[Any], after: Sequence[Any]) -> PermutationDistribution:
+def permute_texts_to_test_likeness_loss(
+    replies_before: Sequence[Any], replies_after: Sequence[Any]
+) -> PermutationDistribution:
     """Deal replies, each with its words, to two days: is the second day less like the first than the first is itself.
 
     The likeness is the share of pairs of replies that are equal. The first day has two replies or more.
     """
-    first, second = len(before), len(after)
+    first, second = len(replies_before), len(replies_after)
 
     def likeness_loss_in_steps(across: int, inside: int) -> int:
         """Return the share of equal pairs across days, less that of pairs of the first day."""
@@ -69,8 +73,8 @@ def permute_texts_to_test_likeness_loss(before: Sequence[Any], after: Sequence[A
     # The ways to (replies of the first day, equal pairs across, equal pairs of the first day), text by text.
     ways: dict[tuple[int, int, int], int] = {(0, 0, 0): 1}
     observed = 0, 0
-    for reply in dict.fromkeys((*before, *after)):
-        before_count, total = before.count(reply), before.count(reply) + after.count(reply)
+    for reply in dict.fromkeys((*replies_before, *replies_after)):
+        before_count, total = replies_before.count(reply), replies_before.count(reply) + replies_after.count(reply)
         observed = observed[0] + before_count * (total - before_count), observed[1] + comb(before_count, 2)
         longer: defaultdict[tuple[int, int, int], int] = defaultdict(int)
         for (dealt, across, inside), number in ways.items():
@@ -105,9 +109,9 @@ def exact_p_value(distributions: Iterable[PermutationDistribution]) -> float:
             longer[position : position + len(chances)] += chance * chances
         chances = longer
         observed += (deals.seen - smallest) // step
-    return _double_smaller_tail(chances, observed)
+    return _double_smaller_tail_probability(chances, observed)
 
 
-def _double_smaller_tail(chances: NDArray[np.float64], observed: int) -> float:
+def _double_smaller_tail_probability(chances: NDArray[np.float64], observed_index: int) -> float:
     # The smaller tail is summed from its own end, since 1 less the other has lost its digits.
-    return float(min(1.0, 2 * min(chances[: observed + 1].sum(), chances[observed:].sum())))
+    return float(min(1.0, 2 * min(chances[: observed_index + 1].sum(), chances[observed_index:].sum())))

@@ -39,7 +39,7 @@ class VarianceComponents(NamedTuple):
     rest: float
 
 
-class Detectable(NamedTuple):
+class DetectableDifferences(NamedTuple):
     """The smallest difference that a share `POWER` of studies finds, for each target.
 
     NaN where nothing is known, infinite where no difference on the scale is found so often.
@@ -49,15 +49,15 @@ class Detectable(NamedTuple):
     policies: float
 
 
-def estimate_variance_components(differences: Floats) -> VarianceComponents:
+def estimate_variance_components(question_document_differences: Floats) -> VarianceComponents:
     """Estimate the components from differences, questions x documents, NaN where there is none.
 
     By a two-way analysis of variance without interaction (Searle, Casella and McCulloch, 1992, chapter 5); with one
     document or one question `rest` is 0, for it can't be separated from the other. An estimate may be below 0, where
     there is less variance than chance makes.
     """
-    row, column = np.nonzero(~np.isnan(differences))
-    value, shape = differences[row, column], differences.shape
+    row, column = np.nonzero(~np.isnan(question_document_differences))
+    value, shape = question_document_differences[row, column], question_document_differences.shape
     design = np.hstack([np.eye(shape[0])[row], np.eye(shape[1])[column]])
     effects, _, rank, _ = np.linalg.lstsq(design, value, rcond=None)
     free = len(value) - int(rank)
@@ -75,35 +75,38 @@ def estimate_variance_components(differences: Floats) -> VarianceComponents:
 
 
 def find_detectable_differences(
-    questions: int,
-    documents: int,
-    variance: VarianceComponents,
+    question_count: int,
+    document_count: int,
+    variance_components: VarianceComponents,
     *,
-    studies: int = STUDIES,
-    level: float = 0.05,
-    largest: float = inf,
-) -> Detectable:
+    simulated_study_count: int = STUDIES,
+    significance_level: float = 0.05,
+    largest_difference: float = inf,
+) -> DetectableDifferences:
     """Return the smallest differences that studies of this size find: each question about each document, once for both.
 
-    They are found at p below the `level`. `largest` is the largest difference on the scale.
+    They are found at p below the `significance_level`. `largest_difference` is the largest difference on the scale.
     """
-    if questions < 2 or not documents or max(variance) <= 0:  # noqa: PLR2004 - one question does not vary
-        return Detectable(nan, nan)
-    of_questions, of_documents, residual = (max(component, 0.0) for component in variance)
+    if question_count < 2 or not document_count or max(variance_components) <= 0:  # noqa: PLR2004 - one question does not vary
+        return DetectableDifferences(nan, nan)
+    of_questions, of_documents, residual = (max(component, 0.0) for component in variance_components)
     random = np.random.default_rng(0)
-    question_numbers, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
+    question_numbers, about = (
+        np.repeat(np.arange(question_count), document_count),
+        np.tile(np.arange(document_count), question_count),
+    )
     reaches = []
-    for _ in range(max(10, min(studies, _LARGEST // len(question_numbers)))):
-        draws = random.normal(0, sqrt(of_questions), questions)[question_numbers] + random.normal(
+    for _ in range(max(10, min(simulated_study_count, _LARGEST // len(question_numbers)))):
+        draws = random.normal(0, sqrt(of_questions), question_count)[question_numbers] + random.normal(
             0, sqrt(residual), len(question_numbers)
         )
-        values = draws + random.normal(0, sqrt(of_documents), documents)[about]
-        estimate = estimate_mean(values, question_numbers, about, confidence=1 - level)
+        values = draws + random.normal(0, sqrt(of_documents), document_count)[about]
+        estimate = estimate_mean(values, question_numbers, about, confidence=1 - significance_level)
         reaches.append((estimate.mean - estimate.low, estimate.mean - estimate.policies_low))
-    fixed = of_questions / questions + residual / len(question_numbers)
-    errors = sqrt(fixed), sqrt(fixed + of_documents / documents)
+    fixed = of_questions / question_count + residual / len(question_numbers)
+    errors = sqrt(fixed), sqrt(fixed + of_documents / document_count)
     sizes = (_find_detectable_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
-    return Detectable(*(inf if size > largest else size for size in sizes))
+    return DetectableDifferences(*(inf if size > largest_difference else size for size in sizes))
 
 
 def _find_detectable_size(half_widths: Floats, standard_error: float) -> float:

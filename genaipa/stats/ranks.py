@@ -26,7 +26,9 @@ def rank_values(values: Any) -> Floats:
     return ranks
 
 
-def correlate_ranks_with_interval(first: Any, second: Any, level: float = 0.95) -> tuple[float, float, float]:
+def correlate_ranks_with_interval(
+    first_values: Any, second_values: Any, confidence_level: float = 0.95
+) -> tuple[float, float, float]:
     """Return Spearman's correlation (1904) of pairs of values, and the ends of its interval (Bonett and Wright, 2000).
 
     From -1 to 1 of three pairs, NaN of fewer, or where all values of a side are equal.
@@ -34,7 +36,7 @@ def correlate_ranks_with_interval(first: Any, second: Any, level: float = 0.95) 
     >>> correlate_ranks_with_interval([1, 2, 3], [1, 2, 3])
     (1.0, -1.0, 1.0)
     """
-    ours, theirs = rank_values(first), rank_values(second)
+    ours, theirs = rank_values(first_values), rank_values(second_values)
     number = len(ours)
     if len(theirs) != number:
         raise ValueError(f"the sides have {number} and {len(theirs)} values")
@@ -45,7 +47,7 @@ def correlate_ranks_with_interval(first: Any, second: Any, level: float = 0.95) 
         return rho, -1.0, 1.0
     nearest = 1 - 12 / (number * (number**2 - 1))
     inner = max(-nearest, min(nearest, rho))
-    reach = float(ndtri((1 + level) / 2)) * sqrt((1 + inner**2 / 2) / (number - 3))
+    reach = float(ndtri((1 + confidence_level) / 2)) * sqrt((1 + inner**2 / 2) / (number - 3))
     low, high = tanh(atanh(inner) - reach), tanh(atanh(inner) + reach)
     return rho, min(low, rho), max(high, rho)
 

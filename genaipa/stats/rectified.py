@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from genaipa.stats.arrays import as_flags, as_labels, as_values
+from genaipa.stats.arrays import as_flags_or_all_true, as_labels, as_values
 from genaipa.stats.intervals import LEVEL
 from genaipa.stats.reason import Reason
 
@@ -54,7 +54,7 @@ class ScoredSample:
         """Check the lengths and labels."""
         size = len(self.cell)
         for flags in (self.scored, self.eligible):
-            as_flags(flags, size)
+            as_flags_or_all_true(flags, size)
         for labels in (self.cell, self.question, self.group):
             as_labels(labels, size)
         if (self.scored & ~self.eligible).any():
@@ -64,8 +64,8 @@ class ScoredSample:
     def answer_weights(self) -> Floats:
         """Return the weight of each answer in its group's mean: questions, their cells and answers count alike."""
         answers = np.bincount(self.cell)[self.cell]
-        cells = _count_distinct_parts(self.cell, self.question)[self.question]
-        questions = _count_distinct_parts(self.question, self.group)[self.group]
+        cells = _count_distinct_parts_by_whole(self.cell, self.question)[self.question]
+        questions = _count_distinct_parts_by_whole(self.question, self.group)[self.group]
         weight: Floats = 1.0 / (answers * cells * questions)
         return weight
 
@@ -79,9 +79,9 @@ class ScoredSample:
         return inverse
 
     @cached_property
-    def scored_question_counts(self) -> Labels:
+    def scored_question_count_by_group(self) -> Labels:
         """Return the number of questions of each group that have an answer that was drawn and scored."""
-        return _count_distinct_parts(self.question, self.group, self.scored)
+        return _count_distinct_parts_by_whole(self.question, self.group, self.scored)
 
     @cached_property
     def has_scored_question(self) -> Flags:
@@ -123,7 +123,9 @@ class ScoredSample:
         )
         return np.where(~self.eligible & ~np.isnan(people_scores), people_scores, predicted + average + correction)
 
-    def explain_no_estimate(self, people_scores: Floats, judge_scores: Floats, slope: float, in_group: Flags) -> Reason:
+    def reason_for_no_estimate(
+        self, people_scores: Floats, judge_scores: Floats, slope: float, in_group: Flags
+    ) -> Reason:
         """Return why a judge's scores give a group no estimate though people scored enough of it; or `NONE`."""
         if not slope:
             return Reason.NO_SLOPE
@@ -171,7 +173,10 @@ class ScoredSample:
         With it, the variance over all questions is that over the scored ones, as if they alone were there: a few
         questions' deviations from their own mean are too small by (s - 1)/s.
         """
-        every, scored = _count_distinct_parts(self.question, self.group, self.eligible), self.scored_question_counts
+        every, scored = (
+            _count_distinct_parts_by_whole(self.question, self.group, self.eligible),
+            self.scored_question_count_by_group,
+        )
         is_partial = (scored > 1) & (scored < every)
         factor = np.ones(len(scored))
         factor[is_partial] = np.sqrt(
@@ -180,29 +185,29 @@ class ScoredSample:
         return factor
 
 
-def fill_missing_judge_scores(judge_scores: Any, group: Any) -> Floats:
+def fill_missing_scores_with_group_means(judge_scores: Any, group_labels: Any) -> Floats:
     """Return the judge's scores; one that is missing is its group's mean, or 0 without any.
 
     That estimates as rightly, and less surely.
     """
     values = as_values(judge_scores)
-    groups = as_labels(group, len(values))
+    groups = as_labels(group_labels, len(values))
     present = ~np.isnan(values)
     number, sums = np.bincount(groups, present), np.bincount(groups, np.where(present, values, 0.0))
     means = np.divide(sums, number, out=np.zeros_like(sums), where=number > 0)
     return np.where(present, values, means[groups])
 
 
-def count_equivalent_people_scores(scored: int, widths_without_judge: Any, widths_with_judge: Any) -> float:
+def count_equivalent_people_scores(people_score_count: int, widths_without_judge: Any, widths_with_judge: Any) -> float:
     """Count how many scores of people alone would be as sure as those that they gave and a judge's.
 
     `alone` and `both` are the widths of the same intervals without a judge and with one. It is as many as for the
-    target that gains least, and no less than what people `scored`; NaN without a width.
+    target that gains least, and no less than what people `people_score_count`; NaN without a width.
     """
     people, judged = as_values(widths_without_judge), as_values(widths_with_judge)
     present = (judged > 0) & ~np.isnan(people)
     ratios = (people[present] / judged[present]) ** 2
-    return scored * max(float(ratios.min()), 1.0) if len(ratios) else np.nan
+    return people_score_count * max(float(ratios.min()), 1.0) if len(ratios) else np.nan
 
 
 def _interval_quantile(degrees_of_freedom: int) -> float:
@@ -210,14 +215,14 @@ def _interval_quantile(degrees_of_freedom: int) -> float:
     return -float(stdtrit(degrees_of_freedom, (1 - LEVEL) / 2))
 
 
-def _subtract_group_means(values: Floats, group: Labels) -> Floats:
+def _subtract_group_means(values: Floats, group_labels: Labels) -> Floats:
     """Return the deviations from the groups' means."""
-    group_sizes = np.maximum(np.bincount(group), 1)
-    deviations: Floats = values - (np.bincount(group, values) / group_sizes)[group]
+    group_sizes = np.maximum(np.bincount(group_labels), 1)
+    deviations: Floats = values - (np.bincount(group_labels, values) / group_sizes)[group_labels]
     return deviations
 
 
-def _count_distinct_parts(part: Labels, whole: Labels, present: Flags | None = None) -> Labels:
+def _count_distinct_parts_by_whole(part: Labels, whole: Labels, present: Flags | None = None) -> Labels:
     """Return the number of different parts that each whole has, of those that are present."""
     size = int(whole.max(initial=-1)) + 1
     if present is not None:

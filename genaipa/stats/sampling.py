@@ -20,8 +20,8 @@ class CellSample(NamedTuple):
     chance: float
 
 
-def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -> list[list[CellSample]]:
-    """Return what a sample of this size takes of the `answers_by_question` of each question and document.
+def plan_cell_samples(answer_counts_by_question: Sequence[Sequence[int]], sample_size: int) -> list[list[CellSample]]:
+    """Return what a sample of this size takes of the `answer_counts_by_question` of each question and document.
 
     The chance is over all orders of a question's documents and of their answers, given the number of answers that the
     question gives. Where the sample is smaller than the number of questions, some give none: the chance then has the
@@ -31,13 +31,13 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     >>> plan_cell_samples([[2, 2], [4]], 2)
     [[CellSample(taken=1, chance=0.25), CellSample(taken=0, chance=0.25)], [CellSample(taken=1, chance=0.25)]]
     """
-    totals = [sum(documents) for documents in answers_by_question]
-    turns, means = deal_turns_round_robin_with_means(totals, size)
+    totals = [sum(documents) for documents in answer_counts_by_question]
+    turns, means = deal_round_robin_turns_and_expectations(totals, sample_size)
     some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
     cells = []
-    for documents, turn, mean in zip(answers_by_question, turns, means, strict=True):
-        turns_taken, _ = deal_turns_round_robin_with_means(documents, turn)
-        _, mean_turns = deal_turns_round_robin_with_means(documents, 1 if some_without else turn)
+    for documents, turn, mean in zip(answer_counts_by_question, turns, means, strict=True):
+        turns_taken, _ = deal_round_robin_turns_and_expectations(documents, turn)
+        _, mean_turns = deal_round_robin_turns_and_expectations(documents, 1 if some_without else turn)
         factor = mean if some_without else 1.0
         cells.append(
             [
@@ -48,18 +48,18 @@ def plan_cell_samples(answers_by_question: Sequence[Sequence[int]], size: int) -
     return cells
 
 
-def deal_turns_round_robin_with_means(row_sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]]:
+def deal_round_robin_turns_and_expectations(row_sizes: Sequence[int], turn_count: int) -> tuple[list[int], list[float]]:
     """Return how many each of several rows gives in that many turns, round by round, and the mean over their orders.
 
-    >>> deal_turns_round_robin_with_means([3, 1, 3], 4)
+    >>> deal_round_robin_turns_and_expectations([3, 1, 3], 4)
     ([2, 1, 1], [1.5, 1.0, 1.5])
     """
-    if turns < 0 or min(row_sizes, default=0) < 0:
+    if turn_count < 0 or min(row_sizes, default=0) < 0:
         raise ValueError("a size or the number of turns is below 0")
-    turns = min(turns, sum(row_sizes))
+    turn_count = min(turn_count, sum(row_sizes))
     after = range(max(row_sizes, default=0) + 1)
-    whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in row_sizes)) - 1
-    remaining = turns - sum(min(row, whole) for row in row_sizes)
+    whole = bisect_right(after, turn_count, key=lambda rounds: sum(min(row, rounds) for row in row_sizes)) - 1
+    remaining = turn_count - sum(min(row, whole) for row in row_sizes)
     longer = [number for number, row in enumerate(row_sizes) if row > whole]
     turns_by_row = [min(row, whole) for row in row_sizes]
     means: list[float] = [float(number) for number in turns_by_row]

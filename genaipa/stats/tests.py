@@ -67,7 +67,7 @@ def wilcoxon_signed_rank_test(differences: Any) -> RankTest:
     return RankTest("Wilcoxon", exact_p_value(deals), effect)
 
 
-def mann_whitney_test(first: Any, second: Any) -> RankTest:
+def mann_whitney_test(first_values: Any, second_values: Any) -> RankTest:
     """Test two independent sets by their ranks (Mann and Whitney, 1947), with Cliff's delta (1993) as effect.
 
     No test is made of so few values that no difference could be significant. If all are equal, p is 1.
@@ -75,7 +75,7 @@ def mann_whitney_test(first: Any, second: Any) -> RankTest:
     >>> mann_whitney_test([5.0, 6.0, 7.0], [1.0, 2.0, 3.0, 4.0])
     RankTest(test='none', p=nan, effect=1.0)
     """
-    ours, theirs = (_drop_nan_values(side).round(_DIGITS) for side in (first, second))
+    ours, theirs = (_drop_nan_values(side).round(_DIGITS) for side in (first_values, second_values))
     effect = float(np.sign(ours[:, None] - theirs).mean()) if len(ours) and len(theirs) else nan
     pooled = np.concatenate([ours, theirs])
     if comb(len(pooled), len(ours)) < _LEAST_WAYS:
@@ -94,7 +94,7 @@ def mann_whitney_test(first: Any, second: Any) -> RankTest:
 
 def adjust_p_by_holm(p_values: Sequence[float]) -> list[float]:
     """Return the p values adjusted for their number (Holm, 1979); NaN is no test, and stays."""
-    return [value if isnan(value) else min(1.0, value) for value in _adjust_p_stepwise(p_values)]
+    return [value if isnan(value) else min(1.0, value) for value in _adjust_p_by_holm_without_cap(p_values)]
 
 
 def find_holm_factors(p_values: Sequence[float]) -> list[float]:
@@ -105,7 +105,7 @@ def find_holm_factors(p_values: Sequence[float]) -> list[float]:
     """
     return [
         adjusted / value if value > 0 else 1.0
-        for value, adjusted in zip(p_values, _adjust_p_stepwise(p_values), strict=True)
+        for value, adjusted in zip(p_values, _adjust_p_by_holm_without_cap(p_values), strict=True)
     ]
 
 
@@ -117,7 +117,7 @@ def count_discoveries(p_values: Any, false_discovery_rate: float) -> int:
     return int(places[below].max(initial=0))
 
 
-def _adjust_p_stepwise(p_values: Sequence[float]) -> list[float]:
+def _adjust_p_by_holm_without_cap(p_values: Sequence[float]) -> list[float]:
     """Multiply each p by the number of those that are not below it, and at least as one before it."""
     tests = sorted((value, index) for index, value in enumerate(p_values) if not isnan(value))
     adjusted, running_maximum = [nan] * len(p_values), 0.0

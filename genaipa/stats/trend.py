@@ -10,7 +10,9 @@ from genaipa.stats.arrays import as_values
 from genaipa.stats.intervals import CrossedMean, estimate_mean
 
 
-def estimate_slope_on_places(values: Any, places: Any, questions: Any, documents: Any) -> CrossedMean:
+def estimate_slope_on_places(
+    value_deviations: Any, place_deviations: Any, question_labels: Any, document_labels: Any
+) -> CrossedMean:
     """Estimate the slope of values on their places, over questions of means over documents, with its intervals.
 
     Both are deviations from the means of those that they are compared with, such as the answers to the same question:
@@ -21,14 +23,14 @@ def estimate_slope_on_places(values: Any, places: Any, questions: Any, documents
     >>> slope.mean, round(slope.low, 2), round(slope.high, 2)
     (2.0, -0.9, 4.9)
     """
-    value, positions = as_values(values), as_values(places)
+    value, positions = as_values(value_deviations), as_values(place_deviations)
     if len(value) != len(positions):
         raise ValueError(f"there are {len(value)} values and {len(positions)} places")
-    moved = estimate_mean(positions**2, questions, documents).mean
-    slope = estimate_mean(positions * value, questions, documents).mean / moved if moved else np.nan
+    moved = estimate_mean(positions**2, question_labels, document_labels).mean
+    slope = estimate_mean(positions * value, question_labels, document_labels).mean / moved if moved else np.nan
     residual = value - slope * positions
     return (
-        estimate_mean(slope + positions * residual / moved, questions, documents)
+        estimate_mean(slope + positions * residual / moved, question_labels, document_labels)
         if moved
         else estimate_mean([], [], [])
     )

@@ -30,9 +30,9 @@ from genaipa.systems.chat import (
     ModelList,
     cache_prefix_ends_and_has_more_turns,
     inner_object_or_empty,
-    split_lines,
+    split_nonblank_lines,
 )
-from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, error_text, parse_token_count
+from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, extract_error_message, parse_token_count_or_zero
 from genaipa.systems.provider import Provider
 from genaipa.systems.streams import StreamedAnswer, append_or_replace_field
 
@@ -157,15 +157,17 @@ class AnthropicSystem(ChatSystem):
     def _parse_model_entry(self, entry: dict[str, Any]) -> Readiness:
         """Read the levels of effort and the ways of thinking, too; a gateway's entry may have neither."""
         readiness, capabilities = super()._parse_model_entry(entry), inner_object_or_empty(entry, "capabilities")
-        self._longest_reply = parse_token_count(entry.get("max_tokens"))
-        self._thinking_types = _list_supported(
+        self._longest_reply = parse_token_count_or_zero(entry.get("max_tokens"))
+        self._thinking_types = _supported_capability_names(
             inner_object_or_empty(inner_object_or_empty(capabilities, "thinking"), "types")
         )
         if isinstance(cites := inner_object_or_empty(capabilities, "citations").get("supported"), bool):
             readiness = replace(readiness, cites=cites)
         if not (effort := inner_object_or_empty(capabilities, "effort")):
             return readiness
-        levels = _list_supported(effort) | ({"none"} if self._thinking_types.intersection(_SWITCHES) else set())
+        levels = _supported_capability_names(effort) | (
+            {"none"} if self._thinking_types.intersection(_SWITCHES) else set()
+        )
         return replace(readiness, efforts=tuple(effort for effort in EFFORTS if effort in levels))
 
     def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -211,7 +213,7 @@ class AnthropicSystem(ChatSystem):
 
     def _is_quota_error(self, error: Any) -> bool:
         """Anthropic reports an account without credit as a bad request."""
-        return "credit balance" in error_text(error.body)
+        return "credit balance" in extract_error_message(error.body)
 
     def _parse_reply(self, body: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
         content = body.get("content")
@@ -250,17 +252,19 @@ class AnthropicSystem(ChatSystem):
     async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(BATCH_SECONDS):
-            return _read_batch_state(await self._client.messages.batches.retrieve(batch_id, timeout=BATCH_SECONDS))
+            return _convert_sdk_batch_to_state(
+                await self._client.messages.batches.retrieve(batch_id, timeout=BATCH_SECONDS)
+            )
 
-    async def list_since(self, since: float) -> list[BatchState]:
+    async def list_batches_since(self, epoch_seconds: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
         batches: list[BatchState] = []
         with self._translate_errors(BATCH_SECONDS):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in self._client.messages.batches.list(limit=1000, timeout=BATCH_SECONDS):
-                    if batch.created_at.timestamp() < since or len(batches) >= MAX_LISTED_BATCHES:
+                    if batch.created_at.timestamp() < epoch_seconds or len(batches) >= MAX_LISTED_BATCHES:
                         break
-                    batches.append(_read_batch_state(batch))
+                    batches.append(_convert_sdk_batch_to_state(batch))
         return batches
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
@@ -270,7 +274,7 @@ class AnthropicSystem(ChatSystem):
         with self._translate_errors(BATCH_SECONDS):
             streaming = self._client.messages.batches.with_streaming_response
             async with streaming.results(state.id, timeout=BATCH_SECONDS) as body:
-                async for line in split_lines(body.iter_bytes()):
+                async for line in split_nonblank_lines(body.iter_bytes()):
                     yield line
 
     def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
@@ -281,9 +285,12 @@ class AnthropicSystem(ChatSystem):
         body = inner_object_or_empty(result, "error")
         status = STATUS_BY_WORD.get(str(inner_object_or_empty(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:
-            message = f"{self.name}: the batch ended without this answer ({result.get('type')}): {error_text(body)}"
-            raise TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
-        if "credit balance" in error_text(body):
+            message = (
+                f"{self.name}: the batch ended without this answer ({result.get('type')}): "
+                f"{extract_error_message(body)}"
+            )
+            raise TransientError(self._endpoint.redact_and_clip_to_one_line(message), kind=UNDONE)
+        if "credit balance" in extract_error_message(body):
             raise self._endpoint.quota_error(status, body)
         raise self._endpoint.status_error(status, body, schema_requested=bool(sent_settings.get("json_schema")))
 
@@ -307,7 +314,7 @@ class AnthropicSystem(ChatSystem):
             )
         except (self._sdk.APIError, ValueError):
             return None
-        return parse_token_count(getattr(counted, "input_tokens", None)) or None
+        return parse_token_count_or_zero(getattr(counted, "input_tokens", None)) or None
 
 
 def _read_citations(block: object) -> Iterator[Citation]:
@@ -321,25 +328,25 @@ def _read_citations(block: object) -> Iterator[Citation]:
         yield Citation(words, document if type(document) is int else None, start, end)
 
 
-def _list_supported(capabilities: dict[str, Any]) -> frozenset[str]:
+def _supported_capability_names(capabilities: dict[str, Any]) -> frozenset[str]:
     """Return the names of the capabilities that are supported."""
     return frozenset(
         name for name in capabilities if inner_object_or_empty(capabilities, name).get("supported") is True
     )
 
 
-def _read_batch_state(batch: Any) -> BatchState:
+def _convert_sdk_batch_to_state(sdk_batch: Any) -> BatchState:
     """Read a batch, whose list shows no mark of ours."""
-    counts = batch.request_counts
+    counts = sdk_batch.request_counts
     done = counts.succeeded + counts.errored + counts.canceled + counts.expired
     return BatchState(
-        id=str(batch.id),
-        state=str(batch.processing_status),
-        ended=batch.processing_status == "ended",
-        cancelled=batch.cancel_initiated_at is not None,
+        id=str(sdk_batch.id),
+        state=str(sdk_batch.processing_status),
+        ended=sdk_batch.processing_status == "ended",
+        cancelled=sdk_batch.cancel_initiated_at is not None,
         done=done,
         total=done + counts.processing,
-        results=(str(batch.results_url),) if batch.results_url else (),
+        results=(str(sdk_batch.results_url),) if sdk_batch.results_url else (),
     )
 
 
@@ -347,14 +354,14 @@ def _read_usage(usage_fields: object) -> Usage | None:
     """Read the usage, with cached tokens inside the input; None for another form, as the reply is paid for."""
     if not isinstance(usage_fields, dict):
         return None
-    cached = parse_token_count(usage_fields.get("cache_read_input_tokens"))
-    written = parse_token_count(usage_fields.get("cache_creation_input_tokens"))
+    cached = parse_token_count_or_zero(usage_fields.get("cache_read_input_tokens"))
+    written = parse_token_count_or_zero(usage_fields.get("cache_creation_input_tokens"))
     return Usage(
-        input=parse_token_count(usage_fields.get("input_tokens")) + cached + written,
+        input=parse_token_count_or_zero(usage_fields.get("input_tokens")) + cached + written,
         cached=cached,
         cache_write=written,
-        output=parse_token_count(usage_fields.get("output_tokens")),
-        reasoning=parse_token_count(
+        output=parse_token_count_or_zero(usage_fields.get("output_tokens")),
+        reasoning=parse_token_count_or_zero(
             inner_object_or_empty(usage_fields, "output_tokens_details").get("thinking_tokens")
         ),
     )

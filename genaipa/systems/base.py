@@ -117,9 +117,9 @@ ASSUMED_THOUGHTS = {
 """Level of effort → tokens of thoughts that are reckoned with; the limit of a reply leaves room for twice as many."""
 
 
-def token_limit_with_thoughts(tokens: int, effort: str) -> int:
+def token_limit_with_thoughts(reply_tokens: int, effort: str) -> int:
     """Return the limit of a reply of so many tokens that leaves room for the thoughts of this effort."""
-    return tokens + 2 * ASSUMED_THOUGHTS.get(effort, 0)
+    return reply_tokens + 2 * ASSUMED_THOUGHTS.get(effort, 0)
 
 
 class Settings(Sampling, frozen=True, kw_only=True):
@@ -399,7 +399,7 @@ class BatchSystem(System, Protocol):
         """Read one line as `reply` reads an answer; raises what `reply` would."""
         ...
 
-    async def list_since(self, since: float) -> list[BatchState]:
+    async def list_batches_since(self, epoch_seconds: float) -> list[BatchState]:
         """List the account's batches made since then (seconds since 1970), all of them."""
         ...
 
@@ -467,10 +467,14 @@ def _make_passage_or_none(item: object) -> object:
         return Passage(item)
     if not isinstance(item, dict):
         return None
-    return Passage(_first_text_field(item, _TEXT), _first_text_field(item, _SOURCE), item.get("score"))
+    return Passage(
+        _first_text_field_value_or_empty(item, _TEXT),
+        _first_text_field_value_or_empty(item, _SOURCE),
+        item.get("score"),
+    )
 
 
-def _first_text_field(item: dict[str, Any], field_names: tuple[str, ...]) -> str:
+def _first_text_field_value_or_empty(item: dict[str, Any], field_names: tuple[str, ...]) -> str:
     return next((value for name in field_names if isinstance(value := item.get(name), str) and value.strip()), "")
 
 

@@ -22,12 +22,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
+from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest_name_or_empty
 from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors, read_yaml
 from genaipa.plugins import entry_point_targets
 from genaipa.systems.base import EFFORTS, NEVER_REFUSED, OPTIONS
-from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff, tariff_from_price
-from genaipa.systems.endpoint import needs_key, read_address, read_api_key, read_variable
+from genaipa.systems.costs import FREE, Price, Tariff, find_context_window_in_tokens, find_tariff, tariff_from_price
+from genaipa.systems.endpoint import (
+    needs_key,
+    read_address_from_environment,
+    read_api_key_from_environment,
+    read_environment_variable,
+)
 from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
 from genaipa.systems.provider import (
     add_effort_to_system_name,
@@ -78,7 +83,7 @@ class CatalogEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         return bool(self.retired) and self.retired <= dt.datetime.now(dt.UTC).date().isoformat()
 
     @property
-    def retirement_notice(self) -> str:
+    def retirement_notice_or_empty(self) -> str:
         """`shuts down on 2027-01-14; use gpt-6-luna then`, to follow its name; empty if none is announced."""
         if not self.retired:
             return ""
@@ -161,7 +166,7 @@ class ResolvedSystem:
         if self.entry.context is not None:
             return self.entry.context
         return (
-            find_context_tokens(self.provider, self.model)
+            find_context_window_in_tokens(self.provider, self.model)
             if self.provider_record and self.provider_record.hosted
             else None
         )
@@ -191,9 +196,12 @@ class ResolvedSystem:
         """The levels of effort that may follow its name, by the catalog or the protocol; None if unknown."""
         return self.provider_record.efforts if self.entry.effort is None and self.provider_record else self.entry.effort
 
-    def check_effort(self, efforts: Sequence[str] | None = None) -> None:
-        """Raise a UsageError where the model does not take the level of its name; `efforts` are the server's word."""
-        levels = self.effort_levels if efforts is None else efforts
+    def refuse_unsupported_effort(self, server_efforts: Sequence[str] | None = None) -> None:
+        """Raise a UsageError where the model does not take the level of its name.
+
+        `server_efforts` are the server's word.
+        """
+        levels = self.effort_levels if server_efforts is None else server_efforts
         if self.effort and levels is not None and self.effort not in levels:
             taken = (
                 f"it takes {join_names(levels)}"
@@ -207,7 +215,7 @@ class ResolvedSystem:
         return (
             messages
             if self.reader is None
-            else _load_wrapper_class(self.name).replace_document_with_passages(messages)[0]
+            else _load_adapter_class_of_system(self.name).replace_document_with_passages(messages)[0]
         )
 
     def make_system(self, server_flags: tuple[str, ...] = ()) -> System:
@@ -216,7 +224,7 @@ class ResolvedSystem:
         A UsageError if the user's own class fails.
         """
         if self.reader is not None:
-            wrapper: System = _load_wrapper_class(self.name)(
+            wrapper: System = _load_adapter_class_of_system(self.name)(
                 name=self.name, reader=self.reader.make_system(server_flags)
             )
             return wrapper
@@ -277,8 +285,8 @@ def read_user_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str,
     return (catalog.systems if catalog is not None and is_usable else None), errors
 
 
-def _find_system_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
-    for name, entry in file.systems.items():
+def _find_system_entry_errors(path: Path, catalog_file: _CatalogFile) -> Iterator[DataError]:
+    for name, entry in catalog_file.systems.items():
         if (
             "/" not in entry.system
             and ":" not in entry.system
@@ -305,7 +313,7 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
                 f"'{clip(name)}': {bare} is {entry.system}; leave out '@{effort}', or name the model itself."
             )
         effort = effort or own
-    _check_effort_level_in_name(name, catalog)
+    _refuse_unknown_effort_level_in_name(name, catalog)
     resolved = _resolve_without_effort(bare, workspace, catalog, broken)
     if not effort:
         return resolved
@@ -324,22 +332,22 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     return resolved
 
 
-def _check_effort_level_in_name(name: str, catalog: Mapping[str, CatalogEntry]) -> None:
+def _refuse_unknown_effort_level_in_name(system_name: str, catalog: Mapping[str, CatalogEntry]) -> None:
     """Raise a UsageError for a known model with a level behind it that is none."""
-    bare, at, level = name.rpartition("@")
+    bare, at, level = system_name.rpartition("@")
     known = {*catalog, *(entry.system for entry in catalog.values())}
-    if at and name not in known and bare in known and level not in EFFORTS:
+    if at and system_name not in known and bare in known and level not in EFFORTS:
         raise UsageError(
-            f"'{clip(name)}': '{clip(level)}' is not a level of effort; the levels are {join_names(EFFORTS)}."
+            f"'{clip(system_name)}': '{clip(level)}' is not a level of effort; the levels are {join_names(EFFORTS)}."
         )
 
 
 def _resolve_without_effort(
-    name: str, workspace: Workspace, catalog: Mapping[str, CatalogEntry], broken: Mapping[str, DataError]
+    name: str, workspace: Workspace, catalog: Mapping[str, CatalogEntry], errors_by_name: Mapping[str, DataError]
 ) -> ResolvedSystem:
     """Resolve a name that ends with no level of effort."""
-    if name in broken:
-        raise broken[name]
+    if name in errors_by_name:
+        raise errors_by_name[name]
     entry = catalog.get(name)
     if entry is None and not _is_builtin_provider_name(name) and name in entry_point_targets(ENTRY_POINTS):
         return ResolvedSystem(name, name, entry_point_targets(ENTRY_POINTS)[name], name, CatalogEntry(system=name))
@@ -356,9 +364,9 @@ def _resolve_without_effort(
             current_names = [short for short, entry in catalog.items() if not entry.retired]
             all_names = [*suggestions, *current_names, *list_builtin_systems(), *entry_point_targets(ENTRY_POINTS)]
             # A misspelt baseline is told; else models are what somebody looks for.
-            suggestions = all_names if closest(name, all_names) else current_names
+            suggestions = all_names if closest_name_or_empty(name, all_names) else current_names
         raise UnknownNameError(
-            "system", name, suggestions, f"See: genaipa systems{_describe_ignored_systems_file(workspace)}"
+            "system", name, suggestions, f"See: genaipa systems{_ignored_systems_file_hint_or_empty(workspace)}"
         )
     if record.builtin:
         path = _find_file_behind_system(record.name, full)
@@ -373,7 +381,7 @@ def _resolve_without_effort(
     return _resolve_wrapper_with_reader(resolved, workspace) if record.wraps else resolved
 
 
-def _describe_ignored_systems_file(workspace: Workspace) -> str:
+def _ignored_systems_file_hint_or_empty(workspace: Workspace) -> str:
     """Return a sentence on a file of short names that is not read, as its folder is no workspace; else nothing."""
     path = workspace.home / SYSTEMS
     if workspace.systems_file is not None or not path.is_file():
@@ -399,7 +407,7 @@ def _resolve_wrapper_with_reader(system: ResolvedSystem, workspace: Workspace) -
     return replace(reader, requested_name=system.requested_name, name=f"{system.provider}/{reader.name}", reader=reader)
 
 
-def _load_wrapper_class(system_name: str) -> Any:
+def _load_adapter_class_of_system(system_name: str) -> Any:
     record = find_provider(system_name)
     assert record is not None, "it was resolved by its record"
     return load_adapter_class(record.name)
@@ -410,11 +418,11 @@ def _is_builtin_provider_name(name: str) -> bool:
     return record is not None and name == record.name and bool(record.builtin)
 
 
-def _find_file_behind_system(provider: str, name: str) -> Path | None:
+def _find_file_behind_system(provider: str, system_name: str) -> Path | None:
     """Return the file of a user's class, a script of replies or a recording."""
     record = find_provider(provider)
     if record is not None:
-        return record.source(name) if record.source else None
+        return record.source(system_name) if record.source else None
     return find_class_source_file(provider) if ":" in provider else None
 
 
@@ -431,17 +439,17 @@ def list_missing_setup_steps(resolved: ResolvedSystem) -> list[str]:
     if provider.sdk and not is_importable(provider.sdk):
         steps.append(f"pip install 'genaipa[{provider.extra}]'")
     try:
-        address = read_address(system, provider.address) or provider.default_address
+        address = read_address_from_environment(system, provider.address) or provider.default_address
     except NotReadyError:
         return [*steps, f"correct the address in {provider.address}"]
     if not address:
         steps += _server_setup_steps(provider)
     for key in provider.keys:
         try:
-            read_api_key(system, key)
+            read_api_key_from_environment(system, key)
         except NotReadyError:
             return [*steps, f"fix the key in {key}"]
-    if provider.keys and needs_key(provider, address) and not any(map(read_variable, provider.keys)):
+    if provider.keys and needs_key(provider, address) and not any(map(read_environment_variable, provider.keys)):
         steps.append(f"set {' or '.join(provider.keys)}")
     return steps
 
@@ -457,11 +465,11 @@ def _server_setup_steps(provider: Provider) -> list[str]:
     return [] if program else [f"set {provider.address}, or pip install 'genaipa[{provider.name}]'"]
 
 
-def is_importable(module: str) -> bool:
+def is_importable(module_name: str) -> bool:
     """Whether a module can be imported, also from the working folder, without importing it."""
     try:
-        if importlib.util.find_spec(module) is not None:
+        if importlib.util.find_spec(module_name) is not None:
             return True
     except (ModuleNotFoundError, ValueError):
         return False
-    return importlib.machinery.PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd())]) is not None
+    return importlib.machinery.PathFinder.find_spec(module_name.partition(".")[0], [str(Path.cwd())]) is not None

@@ -19,7 +19,7 @@ from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     UNREADABLE,
     Endpoint,
-    parse_token_count,
+    parse_token_count_or_zero,
     read_endpoint_from_environment,
     read_retry_delay,
     require_sdk,
@@ -135,10 +135,10 @@ class HostedSystem(abc.ABC):
             # A record has the prompt's digest; its text is in the run's spec.
             sent["system_prompt"] = f"sha256:{sha256_of(settings.system_prompt)}"
         if effort is not None:
-            fields = _merge_fields(fields, self._effort_fields(effort))
+            fields = _merge_fields_recursively(fields, self._effort_fields(effort))
             sent["effort"] = effort
         if settings.json_schema is not None:
-            fields = _merge_fields(fields, self._schema_fields(settings.json_schema))
+            fields = _merge_fields_recursively(fields, self._schema_fields(settings.json_schema))
             sent["json_schema"] = True
         return fields, sent
 
@@ -424,7 +424,7 @@ class ChatSystem(HostedSystem):
                 (
                     size
                     for name in self.listing.context
-                    if (size := parse_token_count(_dotted_field_value(entry, name)))
+                    if (size := parse_token_count_or_zero(_dotted_field_value(entry, name)))
                 ),
                 None,
             ),
@@ -433,12 +433,12 @@ class ChatSystem(HostedSystem):
         )
 
 
-def _merge_fields(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _merge_fields_recursively(fields: dict[str, Any], overriding_fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of both; an object that both have gets the fields of both."""
-    merged = fields | more
-    for name in fields.keys() & more.keys():
-        if isinstance(fields[name], dict) and isinstance(more[name], dict):
-            merged[name] = _merge_fields(fields[name], more[name])
+    merged = fields | overriding_fields
+    for name in fields.keys() & overriding_fields.keys():
+        if isinstance(fields[name], dict) and isinstance(overriding_fields[name], dict):
+            merged[name] = _merge_fields_recursively(fields[name], overriding_fields[name])
     return merged
 
 
@@ -459,7 +459,7 @@ def cache_prefix_ends_and_has_more_turns(messages: Sequence[Message]) -> tuple[l
     return ends, bool(ends) and sum(message.role == "user" for message in messages[ends[-1] + 1 :]) > 1
 
 
-async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+async def split_nonblank_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     """Yield the lines of a file that comes in chunks, without empty ones; a ValueError for one that is no answer."""
     remainder = b""
     async for chunk in chunks:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.files.limits import JSON
-from genaipa.systems.endpoint import read_variable
+from genaipa.systems.endpoint import read_environment_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,34 +36,39 @@ _DECISIVE = (
 _TOKENS = ("tokenizer.json", "added_tokens.json", "tokenizer_config.json")
 
 
-def find_reasoning_parser(model: str, server_flags: Sequence[str]) -> str:
+def find_reasoning_parser_or_empty(model: str, server_flags: Sequence[str]) -> str:
     """Return vLLM's name of the parser for a model in a folder here or in the Hugging Face cache; empty if unsure.
 
     `server_flags` are the user's own for the server.
     """
     flag_names = [flag.partition("=")[0].replace("_", "-") for flag in server_flags if flag.startswith("--")]
-    folder = None if any(flag.startswith(_DECISIVE) for flag in flag_names) else _model_folder(model)
+    folder = None if any(flag.startswith(_DECISIVE) for flag in flag_names) else _find_local_model_folder(model)
     if folder is None:
         return ""
     settings = _read_json_or_empty(folder / "tokenizer_config.json")
-    template = _read_chat_template(folder, settings)
-    if _OPEN not in template or not _has_reasoning_tokens(folder):
+    template = _read_chat_template_or_empty(folder, settings)
+    if _OPEN not in template or not _may_have_reasoning_tokens(folder):
         return ""
     texts = {name: _token_text(settings.get(name)) for name in ("bos_token", "eos_token", "pad_token", "unk_token")}
     turn, without = (
-        _render_start_of_model_turn(template, texts | switches) for switches in ({}, {"enable_thinking": False})
+        _render_model_turn_start_or_empty(template, texts | switches) for switches in ({}, {"enable_thinking": False})
     )
     # It opens the thoughts itself, or closes them at once where they are switched off, which they are not by default.
     thinks = turn.endswith(_OPEN) or (bool(turn) and not turn.endswith(_CLOSE) and without.endswith(_CLOSE))
     return next((parser for mark, parser in _FAMILIES if mark in turn or mark in template), "") if thinks else ""
 
 
-def _model_folder(model: str) -> Path | None:
+def _find_local_model_folder(model: str) -> Path | None:
     """Return the model's folder: the one of that name, or the main snapshot in the cache; None where neither is."""
     if Path(model).is_dir():
         return Path(model)
-    home = Path(read_variable("HF_HOME") or Path(read_variable("XDG_CACHE_HOME") or "~/.cache") / "huggingface")
-    hub = Path(read_variable("HF_HUB_CACHE") or read_variable("HUGGINGFACE_HUB_CACHE") or home / "hub").expanduser()
+    home = Path(
+        read_environment_variable("HF_HOME")
+        or Path(read_environment_variable("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
+    )
+    hub = Path(
+        read_environment_variable("HF_HUB_CACHE") or read_environment_variable("HUGGINGFACE_HUB_CACHE") or home / "hub"
+    ).expanduser()
     cached = hub / f"models--{model.replace('/', '--')}"
     try:
         snapshot = cached / "snapshots" / (cached / "refs" / "main").read_text(encoding="utf-8").strip()
@@ -88,7 +93,7 @@ def _read_json_or_empty(path: Path) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
-def _read_chat_template(folder: Path, tokenizer_settings: dict[str, Any]) -> str:
+def _read_chat_template_or_empty(folder: Path, tokenizer_settings: dict[str, Any]) -> str:
     """Return the chat template; empty where there is none, or several."""
     alone = _read_text_or_empty(folder / "chat_template.jinja") or _read_json_or_empty(
         folder / "chat_template.json"
@@ -97,7 +102,7 @@ def _read_chat_template(folder: Path, tokenizer_settings: dict[str, Any]) -> str
     return template if isinstance(template, str) else ""
 
 
-def _has_reasoning_tokens(folder: Path) -> bool:
+def _may_have_reasoning_tokens(folder: Path) -> bool:
     """Tell whether both marks are tokens of the model's, without which vLLM's parsers don't start."""
     contents = [_read_text_or_empty(folder / name) for name in _TOKENS]
     lists = [
@@ -114,7 +119,7 @@ def _token_text(token: Any) -> str:
     return token if isinstance(token, str) else ""
 
 
-def _render_start_of_model_turn(template: str, template_variables: dict[str, Any]) -> str:
+def _render_model_turn_start_or_empty(template: str, template_variables: dict[str, Any]) -> str:
     """Return how the model's turn begins in a first question's prompt; empty where the template can't be rendered."""
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment

@@ -44,7 +44,11 @@ def place_citations(citations: Sequence[Citation], messages: Sequence[Message]) 
         if place is None:
             # Of a document that the server numbers in another way.
             start, part, place = next(
-                ((at, text, found) for at, text in sent if (found := _find_words_nearest(citation.text, text, 0))),
+                (
+                    (at, text, found)
+                    for at, text in sent
+                    if (found := _find_words_nearest_to_offset(citation.text, text, 0))
+                ),
                 (0, "", None),
             )
         if place is not None:
@@ -59,21 +63,21 @@ def _find_cited_span(citation: Citation, text: str) -> tuple[int, int] | None:
     """Return where a text has the citation, by its offsets or by its words."""
     start, end = citation.start, citation.end
     if start is None or end is None or not 0 <= start < end:
-        return _find_words_nearest(citation.text, text, 0)
+        return _find_words_nearest_to_offset(citation.text, text, 0)
     if end <= len(text) and citation.text in ("", text[start:end]):
         return start, end
     before = len(text.encode("utf-16-le", "surrogatepass")[: 2 * start].decode("utf-16-le", "replace"))
     if citation.text and text.startswith(citation.text, before):
         return before, before + len(citation.text)
-    return _find_words_nearest(citation.text, text, start)
+    return _find_words_nearest_to_offset(citation.text, text, start)
 
 
-def _find_words_nearest(cited: str, text: str, near: int) -> tuple[int, int] | None:
+def _find_words_nearest_to_offset(cited_words: str, text: str, offset: int) -> tuple[int, int] | None:
     """Return the place of cited words in a text that is nearest to an offset, if need be without blanks around them."""
-    for words in (cited, cited.strip()):
+    for words in (cited_words, cited_words.strip()):
         if words.strip():
-            places = (text.find(words, near), text.rfind(words, 0, near + len(words)))
-            found = min((place for place in places if place >= 0), key=lambda place: abs(place - near), default=None)
+            places = (text.find(words, offset), text.rfind(words, 0, offset + len(words)))
+            found = min((place for place in places if place >= 0), key=lambda place: abs(place - offset), default=None)
             if found is not None:
                 return found, found + len(words)
     return None

@@ -55,13 +55,13 @@ class Tariff:
     cached_share: float = 1.0
     """Part of the price of what came from a cache that is paid."""
 
-    def to_batch_tariff(self, cached_share: float = BATCH_SHARE) -> Tariff:
+    def to_batch_tariff(self, cached_price_share: float = BATCH_SHARE) -> Tariff:
         """Return the tariff of calls handed in as a batch.
 
-        `cached_share` is paid of the price of what comes from a cache.
+        `cached_price_share` is paid of the price of what comes from a cache.
         """
         label = f"{self.label}, half price in batches"
-        return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached_share)
+        return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached_price_share)
 
     def cost(self, usage: Usage) -> float:
         """Return the dollars for one call, or for a sum of calls within the model's base tier."""
@@ -144,7 +144,7 @@ def find_tariff(provider: str, model: str) -> Tariff | None:
     return Tariff(label=f"genai-prices {version('genai-prices')}, for {today}", provider=provider, model=model)
 
 
-def find_context_tokens(provider: str, model: str) -> int | None:
+def find_context_window_in_tokens(provider: str, model: str) -> int | None:
     """Return the context of a hosted model in tokens, from the price tables."""
     from genai_prices.data_snapshot import get_snapshot
 
@@ -174,7 +174,7 @@ class TokenCounter:
     rate: float = CHARACTERS_PER_TOKEN
 
 
-def estimate_tokens(text: str) -> int:
+def estimate_token_count(text: str) -> int:
     """Estimate the tokens of a text by its length in bytes: a Chinese character is nearly one, not a quarter.
 
     Tokenizers work on UTF-8, in which a letter of Latin script is a byte, of Cyrillic two, of Thai or Chinese three.
@@ -182,19 +182,19 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / CHARACTERS_PER_TOKEN)
 
 
-def make_estimate_counter() -> TokenCounter:
+def make_estimating_token_counter() -> TokenCounter:
     """Make a counter that goes by length alone."""
-    return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters per token", estimate_tokens, guess=True)
+    return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters per token", estimate_token_count, guess=True)
 
 
-def make_measured_counter(tokens: int, characters: int, counted_by: str) -> TokenCounter:
+def make_counter_at_measured_rate(token_count: int, character_count: int, counted_by: str) -> TokenCounter:
     """Make a counter that goes by length, at the rate that the system itself measured on this document."""
-    rate = characters / max(1, tokens)
+    rate = character_count / max(1, token_count)
     label = f"{counted_by}, {rate:.2f} characters per token in this document"
     return TokenCounter(label, lambda text: math.ceil(len(text) / rate), rate=rate)
 
 
-def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
+def make_tiktoken_counter_or_none(model: str, *, offline: bool) -> TokenCounter | None:
     """Make a counter with OpenAI's tokenizer; None without its package or vocabulary."""
     try:
         import tiktoken
@@ -209,7 +209,7 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
         return None
     # tiktoken downloads without a time-out of its own; a daemon thread may be left behind, a join can't hang.
     loaded: list[tiktoken.Encoding] = []
-    thread = threading.Thread(target=_append_tiktoken_encoding, args=(name, loaded), daemon=True)
+    thread = threading.Thread(target=_append_tiktoken_encoding_if_loadable, args=(name, loaded), daemon=True)
     thread.start()
     thread.join(_VOCABULARY_TIMEOUT)
     if not loaded:
@@ -218,7 +218,7 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
     return TokenCounter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)))
 
 
-def _append_tiktoken_encoding(encoding_name: str, encodings: list[object]) -> None:
+def _append_tiktoken_encoding_if_loadable(encoding_name: str, encodings: list[object]) -> None:
     import tiktoken
 
     try:

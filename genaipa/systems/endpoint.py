@@ -33,10 +33,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, name_suggestion
-from genaipa.files.certificates import explain_refused_certificate
+from genaipa.files.certificates import explain_refused_certificate_or_empty
 from genaipa.files.text import split_url_or_empty
 from genaipa.systems.base import MAX_TOKENS, unsupported_schema_error
-from genaipa.systems.provider import list_api_keys_in_environment, mask_keys, redact
+from genaipa.systems.provider import list_api_keys_in_environment, mask_api_keys, redact_keys
 from genaipa.words import replace_unprintable_characters
 
 if TYPE_CHECKING:
@@ -137,13 +137,13 @@ class Endpoint:
     @property
     def may_use_proxy(self) -> bool:
         """Whether the environment's proxy applies: never to this machine."""
-        return not is_loopback(self.address)
+        return not is_loopback_url(self.address)
 
-    def redact_to_one_line(self, text: str) -> str:
+    def redact_and_clip_to_one_line(self, text: str) -> str:
         """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
-        text = mask_keys(text, list_api_keys_in_environment())[:_SEARCHED]
-        line = replace_unprintable_characters(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
+        text = mask_api_keys(text, list_api_keys_in_environment())[:_SEARCHED]
+        line = replace_unprintable_characters(" ".join(_REQUEST_ID.sub("…", redact_keys(text, self.key)).split()))
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
     def status_error(
@@ -159,13 +159,15 @@ class Endpoint:
 
         `redirect_location` is where a redirect leads.
         """
-        text = error_text(body)
+        text = extract_error_message(body)
         if status in _UNAUTHORISED:
             return self.authentication_error(status, body)
         hint = (
-            f" ({self._missing_url_suffix_hint()})" if status == _NOT_FOUND and self._missing_url_suffix_hint() else ""
+            f" ({self._missing_url_suffix_hint_or_empty()})"
+            if status == _NOT_FOUND and self._missing_url_suffix_hint_or_empty()
+            else ""
         )
-        message = self.redact_to_one_line(f"{self.system} answered {status}{hint}: {text}")
+        message = self.redact_and_clip_to_one_line(f"{self.system} answered {status}{hint}: {text}")
         if status in _REDIRECTS:
             message = self._redirect_message(status, redirect_location)
         if status in _FATAL:
@@ -179,7 +181,7 @@ class Endpoint:
         if status in _TRY_AGAIN or is_transient:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         if schema_requested and _SCHEMA.search(text[:_SEARCHED]):
-            return unsupported_schema_error(self.system, self.redact_to_one_line(text), status)
+            return unsupported_schema_error(self.system, self.redact_and_clip_to_one_line(text), status)
         message = f"{clip(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
@@ -198,8 +200,10 @@ class Endpoint:
             _parse_http_error_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")
         ]
         status = next(filter(None, [*stated, *map(STATUS_BY_WORD.get, words)]), None)
-        if status is None and not _says_prompt_too_long(error_text(body)[:_SEARCHED]):
-            message = self.redact_to_one_line(f"{self.system} answered with an error: {error_text(body)}")
+        if status is None and not _says_prompt_too_long(extract_error_message(body)[:_SEARCHED]):
+            message = self.redact_and_clip_to_one_line(
+                f"{self.system} answered with an error: {extract_error_message(body)}"
+            )
             return TransientError(message, kind="server", retry_after=wait)
         if wait is None and isinstance(metadata := detail.get("metadata"), dict):
             passed = metadata.get("headers")
@@ -224,9 +228,11 @@ class Endpoint:
             f"{self.system} answered {status}: {self.address} redirects to {to}, to which genaipa "
             f"sends no key and no document"
         )
-        return self.redact_to_one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
+        return self.redact_and_clip_to_one_line(
+            f"{message}; if that is the right server, set {self.address_variable} to it."
+        )
 
-    def _missing_url_suffix_hint(self) -> str:
+    def _missing_url_suffix_hint_or_empty(self) -> str:
         """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
         return (
@@ -243,16 +249,18 @@ class Endpoint:
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
     def _fatal_error(self, message: str, kind: str, status: int) -> PermanentError:
-        return PermanentError(self.redact_to_one_line(message), kind=kind, status=status, fatal=True)
+        return PermanentError(self.redact_and_clip_to_one_line(message), kind=kind, status=status, fatal=True)
 
     def quota_error(self, status: int, body: object) -> PermanentError:
         """Return the error of an account without credit."""
-        message = f"{self.system}: the quota of the key in {self.key_variable} is used up: {error_text(body)}"
+        message = (
+            f"{self.system}: the quota of the key in {self.key_variable} is used up: {extract_error_message(body)}"
+        )
         return self._fatal_error(message, "quota", status)
 
     def authentication_error(self, status: int, body: object) -> PermanentError:
         """Return the error of a refused key."""
-        message = f"{self.system} refused the key in {self.key_variable} ({status}): {error_text(body)}"
+        message = f"{self.system} refused the key in {self.key_variable} ({status}): {extract_error_message(body)}"
         return self._fatal_error(message, "authentication", status)
 
     def timeout_error(self, seconds: float) -> TransientError:
@@ -262,51 +270,57 @@ class Endpoint:
 
     def connection_error(self, cause: object) -> TransientError:
         """Return the error of a failed or broken connection."""
-        if refused := explain_refused_certificate(cause, self._host_name):
-            return TransientError(self.redact_to_one_line(f"{self.system}: {refused}."), kind="connection")
+        if refused := explain_refused_certificate_or_empty(cause, self._host_name):
+            return TransientError(self.redact_and_clip_to_one_line(f"{self.system}: {refused}."), kind="connection")
         message = f"{self.system}: the connection to {self._address_with_proxy} failed ({cause})."
-        return TransientError(self.redact_to_one_line(message), kind="connection")
+        return TransientError(self.redact_and_clip_to_one_line(message), kind="connection")
 
     def protocol_error(self, problem: str, *body: object) -> TransientError:
         """Return the error of an answer that breaks the protocol, with the kind and the first words of its `body`."""
         excerpt = f" ({_describe_body_beginning(body[0])})" if body else ""
         return TransientError(
-            self.redact_to_one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply"
+            self.redact_and_clip_to_one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply"
         )
 
     def unreachable_error(self, cause: object) -> NotReadyError:
         """Return the error of a server that does not answer before the run."""
-        if refused := explain_refused_certificate(cause, self._host_name):
-            return NotReadyError(self.redact_to_one_line(f"{self.system}: {refused}."), kind="connection")
+        if refused := explain_refused_certificate_or_empty(cause, self._host_name):
+            return NotReadyError(self.redact_and_clip_to_one_line(f"{self.system}: {refused}."), kind="connection")
         proxy = find_proxy_variable_and_address(self.address)
         target, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
         message = f"nothing answers at {self._address_with_proxy} ({cause}); check the {target} in {variable}."
-        return NotReadyError(self.redact_to_one_line(f"{self.system}: {message}"), kind="connection")
+        return NotReadyError(self.redact_and_clip_to_one_line(f"{self.system}: {message}"), kind="connection")
 
     def setup_authentication_error(self, status: int, body: object) -> NotReadyError:
         """Return the error of a key refused before the run."""
-        message = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
-        return NotReadyError(self.redact_to_one_line(f"{self.system}: {message}"), kind="authentication", status=status)
+        message = f"{self.address} refuses the key in {self.key_variable} ({status}): {extract_error_message(body)}"
+        return NotReadyError(
+            self.redact_and_clip_to_one_line(f"{self.system}: {message}"), kind="authentication", status=status
+        )
 
-    def unknown_model_error(self, model: str, models: Iterable[str]) -> NotReadyError:
+    def unknown_model_error(self, model: str, listed_models: Iterable[str]) -> NotReadyError:
         """Return the error of a model that the server denies having."""
-        message = f"{self.system}: {self.address} has no model '{model}'{name_suggestion(model, models)}"
-        return NotReadyError(self.redact_to_one_line(message), kind="not-found", status=_NOT_FOUND)
+        message = f"{self.system}: {self.address} has no model '{model}'{name_suggestion(model, listed_models)}"
+        return NotReadyError(self.redact_and_clip_to_one_line(message), kind="not-found", status=_NOT_FOUND)
 
-    def unlisted_model_note(self, model: str, models: Iterable[str]) -> str:
+    def unlisted_model_note(self, model: str, listed_models: Iterable[str]) -> str:
         """Return a note on a model that the server neither lists nor denies."""
-        return self.redact_to_one_line(
-            f"{self.address} does not list the model '{model}'{name_suggestion(model, models)}"
+        return self.redact_and_clip_to_one_line(
+            f"{self.address} does not list the model '{model}'{name_suggestion(model, listed_models)}"
         )
 
     def model_list_failure_reason_or_empty(self, status: int, body: object) -> str:
         """Return why a server lists no models, in its words; empty for a server that never lists any."""
-        return "" if status in _LISTS_NOTHING else f"{status}: {error_text(body)}"
+        return "" if status in _LISTS_NOTHING else f"{status}: {extract_error_message(body)}"
 
     def missing_model_list_note(self, reason: object) -> str:
         """Return a note on a server whose models can't be listed."""
-        reason = f"{reason}; {self._missing_url_suffix_hint()}" if self._missing_url_suffix_hint() else reason
-        return self.redact_to_one_line(
+        reason = (
+            f"{reason}; {self._missing_url_suffix_hint_or_empty()}"
+            if self._missing_url_suffix_hint_or_empty()
+            else reason
+        )
+        return self.redact_and_clip_to_one_line(
             f"{self.address} does not list its models ({reason}), so '{self.system}' was not checked."
         )
 
@@ -328,13 +342,13 @@ def read_endpoint_from_environment(provider: Provider, system: str, address: str
     `address` overrides the variable for a server started here.
     """
     server = provider.fill_server_in_variable_names(system)
-    address = address or read_address(system, server.address) or server.default_address
+    address = address or read_address_from_environment(system, server.address) or server.default_address
     if not address:
         raise NotReadyError(
             f"{system} needs an address: set {server.address}, for example to http://localhost:8080/v1.",
             kind="missing-address",
         )
-    keys, variables = [read_api_key(system, key) for key in server.keys], " or ".join(server.keys)
+    keys, variables = [read_api_key_from_environment(system, key) for key in server.keys], " or ".join(server.keys)
     key = next(filter(None, keys), None)
     if key is None and needs_key(server, address):
         raise NotReadyError(
@@ -345,17 +359,17 @@ def read_endpoint_from_environment(provider: Provider, system: str, address: str
 
 def needs_key(provider: Provider, address: str) -> bool:
     """Tell whether requests to this address need a key."""
-    return provider.key_needed == "always" or (provider.key_needed == "elsewhere" and not is_loopback(address))
+    return provider.key_needed == "always" or (provider.key_needed == "elsewhere" and not is_loopback_url(address))
 
 
-def read_variable(name: str) -> str | None:
+def read_environment_variable(name: str) -> str | None:
     """Return the value of an environment variable; None if unset or blank."""
     return os.environ.get(name, "").strip() or None
 
 
-def read_api_key(system: str, variable: str) -> str | None:
+def read_api_key_from_environment(system: str, variable: str) -> str | None:
     """Return the key in an environment variable; None if unset; NotReadyError if no request can carry it."""
-    key = read_variable(variable)
+    key = read_environment_variable(variable)
     bad_position = next((position for position, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
     if bad_position is not None:
         raise NotReadyError(
@@ -366,17 +380,17 @@ def read_api_key(system: str, variable: str) -> str | None:
     return key
 
 
-def split_environment_variable(variable: str) -> list[str]:
+def read_environment_variable_words(variable: str) -> list[str]:
     """Return the value of an environment variable, split as by a shell; UsageError if a shell couldn't."""
     try:
-        return shlex.split(read_variable(variable) or "")
+        return shlex.split(read_environment_variable(variable) or "")
     except ValueError as error:
         raise UsageError(f"{variable} can't be split into words ({str(error).lower()}); fix its quotes.") from None
 
 
-def read_address(system: str, variable: str) -> str | None:
+def read_address_from_environment(system: str, variable: str) -> str | None:
     """Return the address in an environment variable; None if unset; NotReadyError if it is no URL."""
-    address = read_variable(variable)
+    address = read_environment_variable(variable)
     if address is None:
         return None
     try:
@@ -386,13 +400,13 @@ def read_address(system: str, variable: str) -> str | None:
         good = False
     if not good:
         raise NotReadyError(
-            f"{system}: {variable} is '{redact(address)}', which is not an address such as http://localhost:8000/v1.",
+            f"{system}: {variable} is '{redact_keys(address)}', which is not an address such as http://localhost:8000/v1.",
             kind="missing-address",
         )
     return address.rstrip("/")
 
 
-def is_loopback(address: str) -> bool:
+def is_loopback_url(address: str) -> bool:
     """Tell whether a URL leads to this machine."""
     host = split_url_or_empty(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
@@ -408,12 +422,12 @@ def find_proxy_variable_and_address(address: str) -> tuple[str, str] | None:
     from urllib.request import proxy_bypass
 
     parts = urllib.parse.urlsplit(address)
-    if is_loopback(address) or proxy_bypass(parts.hostname or ""):
+    if is_loopback_url(address) or proxy_bypass(parts.hostname or ""):
         return None
     for name in (f"{parts.scheme}_proxy", "all_proxy"):
         for variable in (name, name.upper()):
-            if proxy := read_variable(variable):
-                return variable, redact(proxy)
+            if proxy := read_environment_variable(variable):
+                return variable, redact_keys(proxy)
     return None
 
 
@@ -433,7 +447,7 @@ def read_retry_delay(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def parse_token_count(value: object) -> int:
+def parse_token_count_or_zero(value: object) -> int:
     """Return a token count that a server states; 0 for anything that can't be one."""
     return value if type(value) is int and 0 < value <= MAX_TOKENS else 0
 
@@ -473,7 +487,7 @@ def _describe_body_beginning(body: object) -> str:
         kind = "a JSON object" if isinstance(body, dict) else "JSON"
         text = json.dumps(body, ensure_ascii=False)
     elif body.lstrip().startswith("<"):
-        page = error_text(body)
+        page = extract_error_message(body)
         kind, text = "a page", page if page != _NO_REASON else body
     else:
         kind, text = "text", body
@@ -481,7 +495,7 @@ def _describe_body_beginning(body: object) -> str:
     return f"{kind}: {clip(words, _FIRST)}" if words else "empty"
 
 
-def error_text(body: object) -> str:
+def extract_error_message(body: object) -> str:
     """Return the message in an error's body: a vendor's or FastAPI's JSON, a proxy's page, text."""
     for _ in range(_DEEPEST):
         if isinstance(body, dict):

@@ -26,7 +26,7 @@ from genaipa.policies.search import (
     WORD,
     build_bm25_index,
     count_words,
-    language_to_search,
+    language_for_search_or_english,
     stem_content_words,
     stem_question_words,
 )
@@ -96,7 +96,7 @@ class ExtractiveSystem(BuiltinSystem):
         question = _strip_introduced_names(last.carries or last.content, messages)
         sentences = _find_best_sentences(document, question)
         return _make_reply(
-            _quote_sentences(document, sentences),
+            _format_quotes_or_silence_reply(document, sentences),
             tuple(Passage(sentence.text, sentence.label) for sentence in sentences),
         )
 
@@ -117,35 +117,35 @@ def _strip_introduced_names(question: str, messages: Sequence[Message]) -> str:
     return _NAME.sub(lambda name: "" if name.group() in names else name.group(), question)
 
 
-def answer_from_document(document: str, question: str) -> str:
+def quote_answer_from_document(document_text: str, question: str) -> str:
     """Quote the sentences of the document that match the question best, or say that there are none."""
-    return _quote_sentences(document, _find_best_sentences(document, question))
+    return _format_quotes_or_silence_reply(document_text, _find_best_sentences(document_text, question))
 
 
-def _find_best_sentences(document: str, question: str) -> list[Sentence]:
+def _find_best_sentences(document_text: str, question: str) -> list[Sentence]:
     return (
         []
-        if document.strip() in {"", NO_SUMMARY}
-        else _build_sentence_index(document).find_answering_sentences(question)
+        if document_text.strip() in {"", NO_SUMMARY}
+        else _build_sentence_index(document_text).find_answering_sentences(question)
     )
 
 
-def _quote_sentences(document: str, sentences: Iterable[Sentence]) -> str:
-    if not document.strip():
+def _format_quotes_or_silence_reply(document_text: str, sentences: Iterable[Sentence]) -> str:
+    if not document_text.strip():
         return UNKNOWN
     lines, lead = [], ""
     for sentence in sentences:
         before = f'"{sentence.lead}" ' if sentence.lead not in {"", lead} else ""
         lines.append(f'{before}"{sentence.text}"{_format_section_label(sentence.label, "()")}')
         lead = sentence.lead
-    return "\n".join(lines) or language_to_search(document).not_said
+    return "\n".join(lines) or language_for_search_or_english(document_text).not_said
 
 
-def summarise_document(document: str) -> str:
+def summarise_document(document_text: str) -> str:
     """Return about 350 words in the document's own sentences, in its order, as a list, each with its section."""
-    if not document.strip():
+    if not document_text.strip():
         return NO_SUMMARY
-    chosen = _build_sentence_index(document).choose_central_sentences(SUMMARY_WORDS)
+    chosen = _build_sentence_index(document_text).choose_central_sentences(SUMMARY_WORDS)
     return (
         "\n".join(f"- {sentence.text}{_format_section_label(sentence.label, '[]')}" for sentence in chosen)
         or NO_SUMMARY
@@ -173,13 +173,13 @@ class Sentence:
     """The place behind its last one."""
 
 
-def split_sentences(document: str) -> list[Sentence]:
+def split_sentences(document_text: str) -> list[Sentence]:
     """Return the sentences of a document in order, as they read.
 
     Headings are none, nor are the words that lead in a list.
     """
-    sections, language = find_sections(document), language_to_search(document)
-    reading = read_markdown(document)
+    sections, language = find_sections(document_text), language_for_search_or_english(document_text)
+    reading = read_markdown(document_text)
     starts = [reading.plain_position(section.start) for section in sections]
     sentences: list[Sentence] = []
     lead, led_by, before = "", "", ""
@@ -232,29 +232,29 @@ def _sentence_bounds(document: str, start: int, end: int, language: Language) ->
 
 
 @lru_cache(maxsize=16)
-def _build_sentence_index(document: str) -> SearchableSentences:
-    return SearchableSentences(document)
+def _build_sentence_index(document_text: str) -> SearchableSentences:
+    return SearchableSentences(document_text)
 
 
 class SearchableSentences:
     """The sentences of one document, ready to be searched."""
 
     def __init__(self, document: str) -> None:
-        self._language = language_to_search(document)
+        self._language = language_for_search_or_english(document)
         # One or two words ("Overview.", "crash logs") answer nothing, but score high for being short.
         self.sentences = [
             sentence
             for sentence in split_sentences(document)
-            if count_words(sentence.text, HALF) > 2 and self._content_words(sentence.text)  # noqa: PLR2004
+            if count_words(sentence.text, HALF) > 2 and self._content_word_stems(sentence.text)  # noqa: PLR2004
         ]
-        self._words = [self._content_words(sentence.text) for sentence in self.sentences]
+        self._words = [self._content_word_stems(sentence.text) for sentence in self.sentences]
         # A sentence is found by the words of its section's title, and of its list's lead-in, as well as by its own.
         self._search_words = [
-            self._content_words(f"{sentence.text} {sentence.title} {sentence.lead}") for sentence in self.sentences
+            self._content_word_stems(f"{sentence.text} {sentence.title} {sentence.lead}") for sentence in self.sentences
         ]
         self._sentence_counts = Counter(word for words in self._search_words for word in set(words))
 
-    def _content_words(self, text: str) -> list[str]:
+    def _content_word_stems(self, text: str) -> list[str]:
         return stem_content_words(text, self._language)
 
     @cached_property
@@ -288,10 +288,12 @@ class SearchableSentences:
             return []
         return [self.sentences[position] for position in sorted(chosen)]
 
-    def _matched_share_of_question(self, words: list[str], position: int) -> float:
+    def _matched_share_of_question(self, question_words: list[str], sentence_position: int) -> float:
         """Return the share of the question that a sentence has: 0 to 1, rare words counting more."""
-        matched_weight = sum(self._word_rarity(word) for word in words if word in self._search_words[position])
-        return matched_weight / sum(map(self._word_rarity, words))
+        matched_weight = sum(
+            self._word_rarity(word) for word in question_words if word in self._search_words[sentence_position]
+        )
+        return matched_weight / sum(map(self._word_rarity, question_words))
 
     def _word_rarity(self, word: str) -> float:
         sentences_with_word = self._sentence_counts[word]

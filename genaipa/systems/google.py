@@ -33,7 +33,7 @@ from genaipa.systems.chat import (
     HostedSystem,
     inner_object_or_empty,
 )
-from genaipa.systems.endpoint import UNREADABLE, error_text, parse_token_count, read_retry_delay
+from genaipa.systems.endpoint import UNREADABLE, extract_error_message, parse_token_count_or_zero, read_retry_delay
 from genaipa.systems.provider import Provider
 from genaipa.systems.streams import StreamedAnswer
 
@@ -144,7 +144,7 @@ class GoogleSystem(HostedSystem):
         except httpx2.TransportError as error:
             raise self._endpoint.unreachable_error(error or type(error).__name__) from None
         except errors.APIError as error:
-            if error.code == 401 or _is_key_invalid(error):  # noqa: PLR2004 - Unauthorized
+            if error.code == 401 or _is_api_key_invalid(error):  # noqa: PLR2004 - Unauthorized
                 raise self._endpoint.setup_authentication_error(error.code, error.details) from None
             if elsewhere := self._endpoint.redirect_error(error.code, _redirect_location(error)):
                 raise elsewhere from None
@@ -172,7 +172,7 @@ class GoogleSystem(HostedSystem):
         efforts: tuple[str, ...] | None = () if entry.get("thinking") is False else None
         if efforts is None and self.model.startswith(_BUDGETED):
             efforts = tuple(effort for effort in _BUDGETS if effort != "none" or "-pro" not in self.model)
-        return Readiness(context=parse_token_count(entry.get("input_token_limit")) or None, efforts=efforts)
+        return Readiness(context=parse_token_count_or_zero(entry.get("input_token_limit")) or None, efforts=efforts)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Ask once, by generateContent.
@@ -191,7 +191,7 @@ class GoogleSystem(HostedSystem):
             return self._parse_reply_unless_error(answer.sdk_http_response, sent)
 
     async def _stream_reply(
-        self, config: types.GenerateContentConfig, sent: dict[str, Any], settings: Settings
+        self, config: types.GenerateContentConfig, sent_settings: dict[str, Any], settings: Settings
     ) -> Reply:
         """Reply in pieces, by streamGenerateContent, of which the SDK passes on its own types alone."""
         streamed, plain = StreamedContent(), config.model_copy(update={"should_return_http_response": None})
@@ -204,7 +204,7 @@ class GoogleSystem(HostedSystem):
                     streamed.time_and_add_event(chunk.model_dump(mode="json", by_alias=True, exclude_none=True))
         if not streamed.is_complete:
             raise self._endpoint.connection_error("the stream ended before the reply did")
-        return streamed.add_first_output_times_to_reply(self._parse_reply(streamed.answer, sent))
+        return streamed.add_first_output_times_to_reply(self._parse_reply(streamed.answer, sent_settings))
 
     def _parse_reply_unless_error(self, response: types.HttpResponse, sent_settings: dict[str, Any]) -> Reply:
         """Read an answer, unless it is an error, whatever its status."""
@@ -212,9 +212,9 @@ class GoogleSystem(HostedSystem):
             answer = json.loads((response.body or "").lstrip("\ufeff"))
         except (ValueError, RecursionError):
             raise self._endpoint.protocol_error("an answer that is not JSON", response.body) from None
-        wait = _retry_delay(response.headers or {}, answer)
+        wait = _retry_delay_seconds(response.headers or {}, answer)
         headers = {} if wait is None else {"retry-after": str(wait)}
-        if "API key not valid" in error_text(inner_object_or_empty(answer, "error")):
+        if "API key not valid" in extract_error_message(inner_object_or_empty(answer, "error")):
             raise self._endpoint.authentication_error(_STATUSES[16], answer)
         if error := self._endpoint.find_stated_error(
             answer, headers, schema_requested=bool(sent_settings.get("json_schema"))
@@ -273,13 +273,13 @@ class GoogleSystem(HostedSystem):
             raise self._endpoint.protocol_error("an answer that can't be read") from None
 
     def _translate_error(self, error: errors.APIError, settings: Settings) -> NoReplyError:
-        if _is_key_invalid(error):
+        if _is_api_key_invalid(error):
             return self._endpoint.authentication_error(error.code, error.details)
         structured = settings.json_schema is not None
         return self._endpoint.status_error(
             error.code,
             error.details,
-            _retry_delay(getattr(error.response, "headers", None) or {}, error.details),
+            _retry_delay_seconds(getattr(error.response, "headers", None) or {}, error.details),
             schema_requested=structured,
             redirect_location=_redirect_location(error),
         )
@@ -348,7 +348,7 @@ class GoogleSystem(HostedSystem):
     async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(_ABOUT_BATCHES):
-            state = _read_batch_state(
+            state = _convert_sdk_batch_to_state(
                 await self._client.aio.batches.get(name=batch_id, config=_batch_timeout_options())
             )
         return replace(state, failure=await self._fetch_batch_failure(batch_id)) if state.state == "failed" else state
@@ -363,12 +363,14 @@ class GoogleSystem(HostedSystem):
             )
             error = inner_object_or_empty(answer.raise_for_status().json(), "error")
         line_error = self._result_line_error(error, {})
-        message = self._endpoint.redact_to_one_line(f"{self.name}: a batch failed: {error_text(error)}")
+        message = self._endpoint.redact_and_clip_to_one_line(
+            f"{self.name}: a batch failed: {extract_error_message(error)}"
+        )
         if isinstance(line_error, TransientError):
             return TransientError(message, kind=line_error.kind, overload=line_error.overload)
         return PermanentError(message, kind=line_error.kind, fatal=True)
 
-    async def list_since(self, since: float) -> list[BatchState]:
+    async def list_batches_since(self, epoch_seconds: float) -> list[BatchState]:
         """List the account's batches made since then; nobody promises their order."""
         batches: list[BatchState] = []
         with self._translate_errors(_ABOUT_BATCHES):
@@ -376,8 +378,8 @@ class GoogleSystem(HostedSystem):
                 async for batch in await self._client.aio.batches.list(
                     config={"page_size": 100} | _batch_timeout_options()
                 ):
-                    if batch.create_time is None or batch.create_time.timestamp() >= since:
-                        batches.append(_read_batch_state(batch))
+                    if batch.create_time is None or batch.create_time.timestamp() >= epoch_seconds:
+                        batches.append(_convert_sdk_batch_to_state(batch))
                     if len(batches) >= MAX_LISTED_BATCHES:
                         break
         return batches
@@ -404,16 +406,18 @@ class GoogleSystem(HostedSystem):
             inner_object_or_empty(result_line, "error") or inner_object_or_empty(result_line, "status"), sent_settings
         )
 
-    def _result_line_error(self, error: dict[str, Any], sent_settings: dict[str, Any]) -> NoReplyError:
+    def _result_line_error(self, error_fields: dict[str, Any], sent_settings: dict[str, Any]) -> NoReplyError:
         """Return the error of a line, or of a whole batch."""
-        code = error.get("code")
+        code = error_fields.get("code")
         status = _STATUSES.get(code, code) if type(code) is int else None
         if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
-            message = f"{self.name}: the batch ended without this answer: {error_text(error)}"
-            return TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
-        if "API key not valid" in error_text(error):
-            return self._endpoint.authentication_error(status, error)
-        return self._endpoint.status_error(status, error, schema_requested=bool(sent_settings.get("json_schema")))
+            message = f"{self.name}: the batch ended without this answer: {extract_error_message(error_fields)}"
+            return TransientError(self._endpoint.redact_and_clip_to_one_line(message), kind=UNDONE)
+        if "API key not valid" in extract_error_message(error_fields):
+            return self._endpoint.authentication_error(status, error_fields)
+        return self._endpoint.status_error(
+            status, error_fields, schema_requested=bool(sent_settings.get("json_schema"))
+        )
 
     async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
@@ -439,7 +443,7 @@ class GoogleSystem(HostedSystem):
             counted = await self._client.aio.models.count_tokens(model=self.model, contents=text, config=options)
         except (errors.APIError, httpx2.HTTPError, *_STUMBLES):
             return None
-        return parse_token_count(counted.total_tokens) or None
+        return parse_token_count_or_zero(counted.total_tokens) or None
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -464,13 +468,13 @@ def _batch_file_name(batch_mark: str) -> str:
     return f"files/genaipa-{batch_mark}"
 
 
-def _read_batch_state(batch: types.BatchJob) -> BatchState:
+def _convert_sdk_batch_to_state(sdk_batch: types.BatchJob) -> BatchState:
     """Read a batch, without counts: the SDK gives none."""
-    state = _enum_text(batch.state).rpartition("_STATE_")[2].lower()
-    mark = batch.display_name or ""
-    results = (batch.dest.file_name,) if batch.dest is not None and batch.dest.file_name else ()
+    state = _enum_text(sdk_batch.state).rpartition("_STATE_")[2].lower()
+    mark = sdk_batch.display_name or ""
+    results = (sdk_batch.dest.file_name,) if sdk_batch.dest is not None and sdk_batch.dest.file_name else ()
     return BatchState(
-        id=str(batch.name),
+        id=str(sdk_batch.name),
         state=state,
         ended=state in _ENDED,
         cancelled=state == "cancelled",
@@ -491,10 +495,10 @@ def _error_details(body: Any) -> list[dict[str, Any]]:
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
 
 
-def _is_key_invalid(error: errors.APIError) -> bool:
+def _is_api_key_invalid(error: errors.APIError) -> bool:
     """Tell whether the key is wrong, which Google reports as a bad request."""
     reasons = {detail.get("reason") for detail in _error_details(error.details)}
-    return "API_KEY_INVALID" in reasons or "API key not valid" in error_text(error.details)
+    return "API_KEY_INVALID" in reasons or "API key not valid" in extract_error_message(error.details)
 
 
 def _redirect_location(error: errors.APIError) -> str | None:
@@ -503,7 +507,7 @@ def _redirect_location(error: errors.APIError) -> str | None:
     return headers.get("location")
 
 
-def _retry_delay(headers: Mapping[str, str], body: object) -> float | None:
+def _retry_delay_seconds(headers: Mapping[str, str], body: object) -> float | None:
     """Return the seconds to wait, from the headers or from `RetryInfo` ("17.5s") in the details."""
     seconds = read_retry_delay(headers)
     if seconds is not None:
@@ -519,10 +523,10 @@ def _read_usage(usage_fields: object) -> Usage | None:
     """Read the usage; None for another form, since the reply is paid for all the same."""
     if not isinstance(usage_fields, dict):
         return None
-    reasoning = parse_token_count(usage_fields.get("thoughtsTokenCount"))
+    reasoning = parse_token_count_or_zero(usage_fields.get("thoughtsTokenCount"))
     return Usage(
-        input=parse_token_count(usage_fields.get("promptTokenCount")),
-        cached=parse_token_count(usage_fields.get("cachedContentTokenCount")),
-        output=parse_token_count(usage_fields.get("candidatesTokenCount")) + reasoning,
+        input=parse_token_count_or_zero(usage_fields.get("promptTokenCount")),
+        cached=parse_token_count_or_zero(usage_fields.get("cachedContentTokenCount")),
+        output=parse_token_count_or_zero(usage_fields.get("candidatesTokenCount")) + reasoning,
         reasoning=reasoning,
     )

@@ -26,10 +26,10 @@ from genaipa.systems.chat import (
     ModelList,
     cache_prefix_ends_and_has_more_turns,
     inner_object_or_empty,
-    split_lines,
+    split_nonblank_lines,
 )
-from genaipa.systems.costs import tiktoken_counter
-from genaipa.systems.endpoint import error_text, parse_token_count
+from genaipa.systems.costs import make_tiktoken_counter_or_none
+from genaipa.systems.endpoint import extract_error_message, parse_token_count_or_zero
 from genaipa.systems.provider import Provider
 from genaipa.systems.streams import StreamedAnswer, append_or_replace_field
 from genaipa.systems.thoughts import extract_nested_text, join_distinct_thoughts, separate_text_and_thought_parts
@@ -98,7 +98,7 @@ class OpenAISystem(ChatSystem):
         hosted=True,
         model_pattern=r"gpt|openai|davinci|codex|\bo[1-9]\b",
         self_names="ChatGPT, Chat GPT, GPT, InstructGPT, OpenAI, Open AI",
-        counter=tiktoken_counter,
+        counter=make_tiktoken_counter_or_none,
         efforts=EFFORTS,
     )
     client = "AsyncOpenAI"
@@ -122,7 +122,7 @@ class OpenAISystem(ChatSystem):
         # OpenAI doesn't tell; vLLM, OpenRouter, Groq, LiteLLM and llama.cpp do.
         context=("max_model_len", "context_length", "context_window", "max_input_tokens", "meta.n_ctx"),
         shutdown="shutdown_date",
-        unknown=lambda error: error.code == "model_not_found" or "model" in error_text(error.body).lower(),
+        unknown=lambda error: error.code == "model_not_found" or "model" in extract_error_message(error.body).lower(),
     )
 
     takes_batches = True
@@ -221,17 +221,19 @@ class OpenAISystem(ChatSystem):
     async def status(self, batch_id: str) -> BatchState:
         """Look how far a batch is."""
         with self._translate_errors(BATCH_SECONDS):
-            return self._read_batch_state(await self._client.batches.retrieve(batch_id, timeout=BATCH_SECONDS))
+            return self._convert_sdk_batch_to_state(
+                await self._client.batches.retrieve(batch_id, timeout=BATCH_SECONDS)
+            )
 
-    async def list_since(self, since: float) -> list[BatchState]:
+    async def list_batches_since(self, epoch_seconds: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
         batches: list[BatchState] = []
         with self._translate_errors(BATCH_SECONDS):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in self._client.batches.list(limit=100, timeout=BATCH_SECONDS):
-                    if batch.created_at < since or len(batches) >= MAX_LISTED_BATCHES:
+                    if batch.created_at < epoch_seconds or len(batches) >= MAX_LISTED_BATCHES:
                         break
-                    batches.append(self._read_batch_state(batch))
+                    batches.append(self._convert_sdk_batch_to_state(batch))
         return batches
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
@@ -240,7 +242,7 @@ class OpenAISystem(ChatSystem):
             with self._translate_errors(BATCH_SECONDS):
                 streaming = self._client.files.with_streaming_response
                 async with streaming.content(name, timeout=BATCH_SECONDS) as file:
-                    async for line in split_lines(file.iter_bytes()):
+                    async for line in split_nonblank_lines(file.iter_bytes()):
                         yield line
 
     def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
@@ -250,8 +252,8 @@ class OpenAISystem(ChatSystem):
         if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
             return self._parse_reply_unless_error(body, sent_settings)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
-            message = f"{self.name}: the batch ended without this answer: {error_text(error or body)}"
-            raise TransientError(self._endpoint.redact_to_one_line(message), kind=UNDONE)
+            message = f"{self.name}: the batch ended without this answer: {extract_error_message(error or body)}"
+            raise TransientError(self._endpoint.redact_and_clip_to_one_line(message), kind=UNDONE)
         if "insufficient_quota" in (
             inner_object_or_empty(body, "error").get("code"),
             inner_object_or_empty(body, "error").get("type"),
@@ -272,26 +274,26 @@ class OpenAISystem(ChatSystem):
             with self._translate_errors(BATCH_SECONDS):
                 await self._client.files.delete(name, timeout=BATCH_SECONDS)
 
-    def _read_batch_state(self, batch: Any) -> BatchState:
-        results = tuple(name for name in (batch.output_file_id, batch.error_file_id) if name)
-        counts = batch.request_counts
+    def _convert_sdk_batch_to_state(self, sdk_batch: Any) -> BatchState:
+        results = tuple(name for name in (sdk_batch.output_file_id, sdk_batch.error_file_id) if name)
+        counts = sdk_batch.request_counts
         return BatchState(
-            id=str(batch.id),
-            state=str(batch.status),
-            ended=batch.status in _ENDED,
-            cancelled=batch.status == "cancelled",
+            id=str(sdk_batch.id),
+            state=str(sdk_batch.status),
+            ended=sdk_batch.status in _ENDED,
+            cancelled=sdk_batch.status == "cancelled",
             done=counts.completed + counts.failed if counts else 0,
-            mark=str((batch.metadata or {}).get("genaipa", "")),
-            files=(*((batch.input_file_id,) if batch.input_file_id else ()), *results),
+            mark=str((sdk_batch.metadata or {}).get("genaipa", "")),
+            files=(*((sdk_batch.input_file_id,) if sdk_batch.input_file_id else ()), *results),
             results=results,
-            failure=self._batch_failure(batch) if batch.status == "failed" else None,
+            failure=self._batch_failure(sdk_batch) if sdk_batch.status == "failed" else None,
         )
 
     def _batch_failure(self, sdk_batch: Any) -> NoReplyError:
         """Return why a batch failed before any of it was done; too many tokens in the queue shows only now."""
         errors = (sdk_batch.errors and sdk_batch.errors.data) or []
         reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3]) or "no reason given"
-        message = self._endpoint.redact_to_one_line(f"{self.name}: a batch failed: {reason}")
+        message = self._endpoint.redact_and_clip_to_one_line(f"{self.name}: a batch failed: {reason}")
         codes = {error.code for error in errors}
         if "token_limit_exceeded" in codes:
             return TransientError(message, kind="rate-limit", overload=True)
@@ -310,11 +312,11 @@ def _read_usage(usage_fields: object) -> Usage | None:
         return None
     prompt = inner_object_or_empty(usage_fields, "prompt_tokens_details")
     return Usage(
-        input=parse_token_count(usage_fields.get("prompt_tokens")),
-        cached=parse_token_count(prompt.get("cached_tokens")),
-        cache_write=parse_token_count(prompt.get("cache_write_tokens")),
-        output=parse_token_count(usage_fields.get("completion_tokens")),
-        reasoning=parse_token_count(
+        input=parse_token_count_or_zero(usage_fields.get("prompt_tokens")),
+        cached=parse_token_count_or_zero(prompt.get("cached_tokens")),
+        cache_write=parse_token_count_or_zero(prompt.get("cache_write_tokens")),
+        output=parse_token_count_or_zero(usage_fields.get("completion_tokens")),
+        reasoning=parse_token_count_or_zero(
             inner_object_or_empty(usage_fields, "completion_tokens_details").get("reasoning_tokens")
         ),
     )

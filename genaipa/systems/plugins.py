@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.plugins import load_object
-from genaipa.systems.provider import redact
+from genaipa.systems.provider import redact_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def append_working_folder_to_path() -> Iterator[None]:
+def append_working_folder_to_sys_path() -> Iterator[None]:
     """Let modules of the working folder be found meanwhile, where nothing that is installed has their name.
 
     A folder that somebody sent may hold a file that is called like a library: it must never be imported in its place.
@@ -37,7 +37,7 @@ def append_working_folder_to_path() -> Iterator[None]:
 def find_class_source_file(class_path: str) -> Path | None:
     """Return the file that a user's own class is read from; None if there is none to be found."""
     try:
-        with append_working_folder_to_path():
+        with append_working_folder_to_sys_path():
             spec = importlib.util.find_spec(class_path.partition(":")[0])
     except (ImportError, ValueError):
         return None
@@ -59,7 +59,7 @@ def load_user_class(class_path: str) -> Any:
 @contextlib.contextmanager
 def _translate_class_load_errors(class_path: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
     try:
-        with append_working_folder_to_path():
+        with append_working_folder_to_sys_path():
             yield
     except GenaipaError:
         raise
@@ -90,4 +90,4 @@ def _missing_module_message(class_path: str, error: ModuleNotFoundError) -> str:
 
 
 def _class_load_error(class_path: str, error: Exception) -> UsageError:
-    return UsageError(redact(f"{class_path} can't be instantiated ({type(error).__name__}: {error})."))
+    return UsageError(redact_keys(f"{class_path} can't be instantiated ({type(error).__name__}: {error})."))

@@ -43,7 +43,7 @@ ADAPTERS: dict[str, str] = {
 }
 
 
-class Meanings(NamedTuple):
+class SystemMeanings(NamedTuple):
     """Meanings of systems by task: task → (system, kind, meaning) of each that it has; and sentences on the kinds.
 
     `title` is above a list of their names, in which models of a kind in `marked` have a *.
@@ -91,7 +91,7 @@ class Provider:
     free: bool = False
     wraps: bool = False
     """Whether its systems ask another one, which is named in the place of a model."""
-    meanings: Callable[[], Meanings] | None = None
+    meanings: Callable[[], SystemMeanings] | None = None
     """Meanings of its systems, where these depend on the task."""
     only: str = ""
     """The questions that its systems answer, where these are not everybody's, and the way to ask them."""
@@ -183,7 +183,7 @@ def find_provider(system: str) -> Provider | None:
     return provider
 
 
-def unwrap_system(system: str) -> str:
+def strip_wrapper_from_system_name(system: str) -> str:
     """Return the system that a wrapper (`rag/SYSTEM`) asks; any other system itself."""
     record = find_provider(system)
     return system.removeprefix(record.shared_name_prefix(system)) if record is not None and record.wraps else system
@@ -211,11 +211,12 @@ def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
 
 
 def match_system_name_or_empty(
-    name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None
+    name: str, systems: Iterable[str], model_names_by_system: Mapping[str, Collection[str]] | None = None
 ) -> str:
     """Return the one of these systems that a name means: its full name, or its short one (`shorten_system_names`).
 
-    Else it is the name of the model behind one of them, by `models` (system → names), which runs print beside it.
+    Else it is the name of the model behind one of them, by `model_names_by_system` (system → names), which runs print
+    beside it.
 
     Empty where none is called so; a UsageError that lists them where several are.
     """
@@ -226,7 +227,9 @@ def match_system_name_or_empty(
     alike = [full_name for full_name in full_names if name in _list_system_name_endings(full_name)] or [
         full_name for full_name in full_names if name and full_name.endswith(f"/{name}")
     ]
-    alike = alike or [system for system, names in (models or {}).items() if system in full_names and name in names]
+    alike = alike or [
+        system for system, names in (model_names_by_system or {}).items() if system in full_names and name in names
+    ]
     if len(alike) > 1:
         full = ", ".join(sorted(alike))
         raise UsageError(f"'{clip(name)}' is the short name of {len(alike)} systems: {full}; write one full name.")
@@ -261,7 +264,7 @@ def _clip_run_name(name: str, max_characters: int) -> str:
 def _list_system_name_endings(name: str) -> list[str]:
     """Return the ends of a model's name, the shortest first; the name alone of any other system."""
     record = find_provider(name)
-    if (reader := unwrap_system(name)) != name:
+    if (reader := strip_wrapper_from_system_name(name)) != name:
         return [name.removesuffix(reader) + end for end in _list_system_name_endings(reader)]
     if record is None or not (record.has_key_or_address_variable or record.by_hand == "written"):
         return [name]
@@ -288,16 +291,16 @@ _AFTER_PREFIX = 8
 """Minimum length of a key after its prefix."""
 
 
-def redact(text: str, secret: str | None = None) -> str:
+def redact_keys(text: str, secret: str | None = None) -> str:
     """Remove everything that is or looks like a key; `secret` is a known key of any shape."""
     if secret and len(secret) < _SHORTEST_SECRET:
         # So short a key may be part of any word; as a word of its own it is the key.
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
     elif secret:
         text = text.replace(secret, HIDDEN)
-        text = re.sub(r"[^\s'\"(),:]+", lambda word: _hide_masked_key(word[0], secret), text)
+        text = re.sub(r"[^\s'\"(),:]+", lambda word: _hide_if_masked_form_of_key(word[0], secret), text)
     text = _ANNOUNCED.sub(HIDDEN, _USER_IN_ADDRESS.sub("", text))
-    return _WORD.sub(lambda word: _hide_if_key(word[0]), text)
+    return _WORD.sub(lambda word: _hide_if_shaped_like_key(word[0]), text)
 
 
 def list_api_keys_in_environment() -> tuple[str, ...]:
@@ -310,14 +313,14 @@ def list_api_keys_in_environment() -> tuple[str, ...]:
     return tuple(sorted((value for value in values if len(value) >= _SHORTEST_KEY), key=len, reverse=True))
 
 
-def mask_keys(text: str, keys: tuple[str, ...]) -> str:
+def mask_api_keys(text: str, api_keys: tuple[str, ...]) -> str:
     """Hide these keys in a text."""
-    for key in keys:
+    for key in api_keys:
         text = text.replace(key, HIDDEN)
     return text
 
 
-def _hide_masked_key(word: str, secret: str) -> str:
+def _hide_if_masked_form_of_key(word: str, secret: str) -> str:
     """Hide a masked form of the key, such as `abcd...wxyz`."""
     if not any(mask in word.lower() for mask in _MASKS):
         return word
@@ -325,7 +328,7 @@ def _hide_masked_key(word: str, secret: str) -> str:
     return HIDDEN if shows else word
 
 
-def _hide_if_key(word: str) -> str:
+def _hide_if_shaped_like_key(word: str) -> str:
     """Hide a run of letters, digits and `_ . * -` with the shape of a key."""
     if "***" in word:  # masked
         return HIDDEN
@@ -334,10 +337,10 @@ def _hide_if_key(word: str) -> str:
         secret = word[prefix.end() :]
         if len(secret) >= _AFTER_PREFIX and any(c.isdigit() or c == "*" for c in secret):
             return word[: prefix.start()] + HIDDEN
-    return _LONG.sub(lambda run: _hide_letters_mixed_with_digits(run[0]), _GOOGLE.sub(HIDDEN, word))
+    return _LONG.sub(lambda run: _hide_run_mixing_letters_and_digits(run[0]), _GOOGLE.sub(HIDDEN, word))
 
 
-def _hide_letters_mixed_with_digits(character_run: str) -> str:
+def _hide_run_mixing_letters_and_digits(character_run: str) -> str:
     """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
     return (
         HIDDEN

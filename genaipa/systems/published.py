@@ -133,7 +133,7 @@ class PublishedSystem(BuiltinSystem):
         last = messages[-1]
         key = last.key.partition("|")[2]
         document, _, place_in_run = key.partition("|")
-        self._check_document_text(messages, document)
+        self._refuse_unrecorded_document_text(messages, document)
         if last.purpose == "summary-request" and place_in_run.startswith("summary-of-document|"):
             return Reply(NO_SUMMARY, model=self.name)
         if last.purpose == "summary-request":
@@ -147,7 +147,7 @@ class PublishedSystem(BuiltinSystem):
             raise self._missing_record_error(f"an answer to {key.replace('|', ', ')} with this wording")
         return Reply(answer.reply, model=self.name)
 
-    def _check_document_text(self, messages: Sequence[Message], document_name: str) -> None:
+    def _refuse_unrecorded_document_text(self, messages: Sequence[Message], document_name: str) -> None:
         """Raise a PermanentError where the messages show another text than the study did."""
         text = "".join(message.carries for message in messages if message.purpose == "part")
         recorded_digest = self._recording.documents.get(document_name) if self._recording else None

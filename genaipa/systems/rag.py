@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import PermanentError
 from genaipa.policies.reading import read_markdown
-from genaipa.policies.search import rank_texts, split_at_section_starts
+from genaipa.policies.search import rank_text_indices, split_into_search_spans
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import Provider
@@ -51,7 +51,7 @@ class RagSystem:
         A retriever of your own is a subclass with another one of these.
         """
         passages, texts = _passages_and_their_plain_texts(text)
-        return [passages[position] for position in rank_texts(texts, question)[:PASSAGES]]
+        return [passages[position] for position in rank_text_indices(texts, question)[:PASSAGES]]
 
     @classmethod
     def replace_document_with_passages(
@@ -110,7 +110,7 @@ class RagSystem:
 def _passages_and_their_plain_texts(text: str) -> tuple[list[Passage], tuple[str, ...]]:
     """Split a text into passages; also the plain words of each."""
     sections = find_sections(text)
-    spans = split_at_section_starts(text, (section.start for section in sections))
+    spans = split_into_search_spans(text, (section.start for section in sections))
     passages = [
         Passage(
             text[start:end].strip(),
@@ -121,9 +121,9 @@ def _passages_and_their_plain_texts(text: str) -> tuple[list[Passage], tuple[str
     return passages, tuple(read_markdown(text).plain_text_of_source_span(*span) for span in spans)
 
 
-def _replace_quoted_document(message: Message, passages: str) -> Message:
+def _replace_quoted_document(message: Message, passages_text: str) -> Message:
     before, document, after = message.content.partition(message.carries.strip())
     if not document:
         reason = "the prompt changes the document's text, so passages can't replace it; insert `text` unchanged."
         raise PermanentError(reason, fatal=True)
-    return dataclasses.replace(message, content=before + passages + after, carries=passages, breakpoint=False)
+    return dataclasses.replace(message, content=before + passages_text + after, carries=passages_text, breakpoint=False)

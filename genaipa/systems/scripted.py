@@ -40,7 +40,7 @@ import msgspec
 from genaipa.errors import DataError, NoReplyError, PermanentError, TransientError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.systems.base import EFFORTS, BuiltinSystem, Finish, Reply, Usage
-from genaipa.systems.costs import estimate_tokens
+from genaipa.systems.costs import estimate_token_count
 from genaipa.systems.provider import Provider, split_system_name_and_effort
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ReplyRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     effort: tuple[Literal[EFFORTS], ...] = ()  # type: ignore[valid-type]
 
 
-class LevelCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EffortTimeAndTokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The seconds and the tokens of thoughts that replies take at a level of effort, on average."""
 
     seconds: Seconds
@@ -91,8 +91,8 @@ class LevelCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the reply with its time and usage: by chance, but for a question always the same."""
         share = 0.5 + zlib.crc32(messages[-1].content.encode()) % 1000 / 1000
         reasoning = round(self.reasoning * share)
-        sent = sum(estimate_tokens(message.content) for message in messages)
-        usage = Usage(input=sent, output=estimate_tokens(reply.text) + reasoning, reasoning=reasoning)
+        sent = sum(estimate_token_count(message.content) for message in messages)
+        usage = Usage(input=sent, output=estimate_token_count(reply.text) + reasoning, reasoning=reasoning)
         return replace(
             reply, usage=reply.usage or usage, seconds=round(self.seconds * share, 3), served={"time": "made up"}
         )
@@ -104,7 +104,7 @@ class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: tuple[ReplyRule, ...] = ()
     default: str | None = None
     model: str = MODEL
-    levels: dict[Literal[EFFORTS], LevelCost] = {}  # type: ignore[valid-type]
+    levels: dict[Literal[EFFORTS], EffortTimeAndTokens] = {}  # type: ignore[valid-type]
 
 
 def _script_path(system: str) -> Path | None:
@@ -130,19 +130,19 @@ class ScriptedSystem(BuiltinSystem):
     def __init__(self, *, name: str = "scripted") -> None:
         super().__init__(name=name)
         path = _script_path(name)
-        self._script = _read_script(path) if path else ReplyFile()
+        self._script = _read_and_check_script(path) if path else ReplyFile()
         self._patterns = [re.compile(rule.match) for rule in self._script.rules]
         self._used = [0] * len(self._patterns)
 
     async def reply_to_last_message(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Follow the first unexhausted rule that matches the last message."""
-        reply = await self._follow_rule(messages, settings)
+        reply = await self._reply_by_rule_or_default(messages, settings)
         level = self._script.levels.get(settings.effort or EFFORTS[0])
         return level.add_time_and_usage_to_reply(reply, messages) if level else reply
 
-    async def _follow_rule(self, messages: Sequence[Message], settings: Settings) -> Reply:
+    async def _reply_by_rule_or_default(self, messages: Sequence[Message], settings: Settings) -> Reply:
         question = messages[-1].content
-        number = self._use_next_matching_rule(question, settings.effort)
+        number = self._find_rule_index_and_count_use(question, settings.effort)
         sent = {"effort": settings.effort} if settings.effort else {}
         if number is None:
             words = question.split()
@@ -158,7 +158,7 @@ class ScriptedSystem(BuiltinSystem):
         usage = Usage(**msgspec.structs.asdict(rule.usage)) if rule.usage else None
         return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model, sent)
 
-    def _use_next_matching_rule(self, question: str, effort: str | None) -> int | None:
+    def _find_rule_index_and_count_use(self, question: str, effort: str | None) -> int | None:
         """Find the rule and count its use; None for the default."""
         for number, (rule, pattern) in enumerate(zip(self._script.rules, self._patterns, strict=True)):
             applies = not rule.effort or effort in rule.effort
@@ -168,7 +168,7 @@ class ScriptedSystem(BuiltinSystem):
         return None
 
 
-def _read_script(path: Path) -> ReplyFile:
+def _read_and_check_script(path: Path) -> ReplyFile:
     script = read_yaml(path, ReplyFile)
     for number, rule in enumerate(script.rules):
         entry = f"rules[{number}]"

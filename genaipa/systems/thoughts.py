@@ -85,22 +85,22 @@ def split_thoughts(text: str) -> SplitReply:
 
 def _find_end_of_thoughts_or_minus_one(text: str, start: int) -> int | None:
     """Return the end of one piece of thoughts that begins here; -1 if it has none, None without a beginning."""
-    begin = _skip_blanks(text, start)
+    begin = _position_after_blanks(text, start)
     if opening := _OPEN.match(text, begin):
         closing = _CLOSE[str(opening.lastgroup)].search(text, opening.end())
-        return _skip_blanks(text, closing.end()) if closing else -1
+        return _position_after_blanks(text, closing.end()) if closing else -1
     if start and (frame := _FRAME.match(text, begin)):
-        return _skip_blanks(text, frame.end())
+        return _position_after_blanks(text, frame.end())
     # Behind a beginning that is no reply's head, both marks are mentioned.
     mention, before, last = _MENTION.search(text, begin), begin, None
     for closing in _UNOPENED.finditer(text, begin, mention.start() if mention else len(text)):
         if _is_mark_end_of_thoughts(text, before, closing):
             last = closing.end()
         before = closing.end()
-    return None if last is None else _skip_blanks(text, last)
+    return None if last is None else _position_after_blanks(text, last)
 
 
-def _skip_blanks(text: str, position: int) -> int:
+def _position_after_blanks(text: str, position: int) -> int:
     """Return the place after the blanks that follow."""
     blanks = _BLANK.match(text, position)
     return blanks.end() if blanks else position

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
 from genaipa.systems.base import EFFORTS
-from genaipa.systems.chat_template import find_reasoning_parser
+from genaipa.systems.chat_template import find_reasoning_parser_or_empty
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
-    parse_token_count,
+    parse_token_count_or_zero,
     read_endpoint_from_environment,
-    read_variable,
+    read_environment_variable,
+    read_environment_variable_words,
     require_sdk,
-    split_environment_variable,
 )
 from genaipa.systems.openai import CompatibleSystem
-from genaipa.systems.provider import Provider, redact
+from genaipa.systems.provider import Provider, redact_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ class VllmServer:
         finally:
             os.close(handle)
         # For a run that ends without close(), and for one that is killed: its pipe to the shell ends with it.
-        atexit.register(self._send_signal, signal.SIGKILL)
+        atexit.register(self._send_signal_to_process_group, signal.SIGKILL)
         self._guard = subprocess.Popen(  # noqa: S603 - a line of our own
             ["/bin/sh", "-c", 'read -r _ || kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE,
@@ -102,50 +102,50 @@ class VllmServer:
             self._process.wait(wait_seconds)
         return self._process.returncode is not None
 
-    def describe_log_end(self) -> str:
+    def describe_log_path_and_end(self) -> str:
         """Path and end of the log, for a message."""
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - 400 * _LOG_LINES))
             lines = log.read().decode(errors="replace").splitlines()[-_LOG_LINES:]
-        last = "".join(f"\n    {redact(line)}" for line in lines)
+        last = "".join(f"\n    {redact_keys(line)}" for line in lines)
         return f"the full log is {self.log}" + (f"; its last lines:{last}" if last else " (empty)")
 
-    async def wait_until_healthy(self, seconds: float) -> None:
+    async def wait_until_healthy(self, timeout_seconds: float) -> None:
         """Wait until /health answers; NotReadyError with the log's end if the process ends or time runs out."""
         import httpx2
 
         from genaipa.files.responses import BoundedHttpClient
 
-        deadline = asyncio.get_running_loop().time() + seconds
+        deadline = asyncio.get_running_loop().time() + timeout_seconds
         # It is of this machine, without TLS.
         async with BoundedHttpClient(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
             while True:
                 if self.has_ended():
                     reason = f"ended before it was ready (exit code {self._process.returncode})"
-                    raise NotReadyError(f"vLLM {reason}; {self.describe_log_end()}", kind="server-ended")
+                    raise NotReadyError(f"vLLM {reason}; {self.describe_log_path_and_end()}", kind="server-ended")
                 with contextlib.suppress(httpx2.HTTPError):
                     health = await client.get(f"http://127.0.0.1:{self.port}/health")
                     if health.is_success:
                         return
                 if asyncio.get_running_loop().time() > deadline:
-                    reason = f"was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT)"
-                    raise NotReadyError(f"vLLM {reason}; {self.describe_log_end()}", kind="timeout")
+                    reason = f"was not ready within {timeout_seconds:g} s (GENAIPA_VLLM_START_TIMEOUT)"
+                    raise NotReadyError(f"vLLM {reason}; {self.describe_log_path_and_end()}", kind="timeout")
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def stop(self, *, keep_log: bool) -> None:
         """Stop the process and its workers: SIGTERM, then SIGKILL."""
-        self._send_signal(signal.SIGTERM)
+        self._send_signal_to_process_group(signal.SIGTERM)
         await asyncio.to_thread(self.has_ended, _STOP_SECONDS)
         # Also where it ended by itself: a worker may be left that holds the accelerator's memory.
-        self._send_signal(signal.SIGKILL)
+        self._send_signal_to_process_group(signal.SIGKILL)
         self._process.wait()
-        atexit.unregister(self._send_signal)
+        atexit.unregister(self._send_signal_to_process_group)
         with contextlib.suppress(OSError):
             self._guard.communicate(b"\n")
         if not keep_log:
             self.log.unlink(missing_ok=True)
 
-    def _send_signal(self, signal_number: int) -> None:
+    def _send_signal_to_process_group(self, signal_number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal_number)
 
@@ -191,7 +191,7 @@ class VllmSystem(CompatibleSystem):
         """Attach to the server, or start one and wait until it has loaded the model."""
         self._started, parser = False, ""
         require_sdk(self.name, self.provider)
-        if read_variable("VLLM_BASE_URL") is None:
+        if read_environment_variable("VLLM_BASE_URL") is None:
             program, words, flags = _find_vllm_program_command_and_flags()
             if program is None:
                 raise NotReadyError(
@@ -200,8 +200,8 @@ class VllmSystem(CompatibleSystem):
                     kind="missing-server",
                 )
             _refuse_reserved_flags(self.name, self.model, flags)
-            limit = _read_start_timeout()
-            if parser := find_reasoning_parser(self.model, flags):
+            limit = _read_start_timeout_seconds()
+            if parser := find_reasoning_parser_or_empty(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
             flags += self._flags
             self._server = VllmServer([program, *words[1:]], flags, self.model)
@@ -228,7 +228,7 @@ class VllmSystem(CompatibleSystem):
             moment = 1.0 if error.kind == "connection" else 0.0
             if self._server is None or not await asyncio.to_thread(self._server.has_ended, moment):
                 raise
-            message = f"{self.name}: the vLLM server ended during the run; {self._server.describe_log_end()}"
+            message = f"{self.name}: the vLLM server ended during the run; {self._server.describe_log_path_and_end()}"
             raise PermanentError(message, kind="server-ended", fatal=True) from None
 
     async def count_tokens(self, text: str) -> int | None:
@@ -245,7 +245,7 @@ class VllmSystem(CompatibleSystem):
             )
         except (self._sdk.APIError, ValueError):
             return None
-        return parse_token_count(counted.get("count")) or None if isinstance(counted, dict) else None
+        return parse_token_count_or_zero(counted.get("count")) or None if isinstance(counted, dict) else None
 
     async def close(self) -> None:
         """Close the connections and stop what was started here; the log of a server that failed is kept."""
@@ -260,8 +260,8 @@ def _find_vllm_program_command_and_flags() -> tuple[str | None, list[str], list[
 
     A UsageError for a malformed variable.
     """
-    words = split_environment_variable("GENAIPA_VLLM_COMMAND") or ["vllm"]
-    return shutil.which(words[0]), words, split_environment_variable("GENAIPA_VLLM_ARGS")
+    words = read_environment_variable_words("GENAIPA_VLLM_COMMAND") or ["vllm"]
+    return shutil.which(words[0]), words, read_environment_variable_words("GENAIPA_VLLM_ARGS")
 
 
 def _refuse_reserved_flags(system: str, model: str, flags: Sequence[str]) -> None:
@@ -282,8 +282,8 @@ def _refuse_reserved_flags(system: str, model: str, flags: Sequence[str]) -> Non
             raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; remove {reserved} from GENAIPA_VLLM_ARGS.")
 
 
-def _read_start_timeout() -> float:
-    value = read_variable("GENAIPA_VLLM_START_TIMEOUT") or str(_START_SECONDS)
+def _read_start_timeout_seconds() -> float:
+    value = read_environment_variable("GENAIPA_VLLM_START_TIMEOUT") or str(_START_SECONDS)
     with contextlib.suppress(ValueError):
         if (seconds := float(value)) > 0:
             return seconds

@@ -80,7 +80,7 @@ class Call:
         return replace(self, messages=(*self.messages, Message("assistant", reply, "answer"), message), **changes)
 
 
-class TaskReading(NamedTuple):
+class PredictionAndScore(NamedTuple):
     """A task's reading of a reply without a person: its prediction, and a score between 0 and 1 (None for none)."""
 
     prediction: str
@@ -130,7 +130,9 @@ class Task(ABC):
     folder: RunFolder | None = None
     """The folder of a run that goes on, for a task whose questions are kept there."""
     reads_json = False
-    """Whether `describe_reply_flaw` reads the JSON of a reply itself; of one that does not fit, the system gets the
+    """Whether `find_reply_flaw_or_empty` reads the JSON of a reply itself.
+
+    Of one that does not fit, the system gets the
     flaw."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
@@ -199,24 +201,24 @@ class Task(ABC):
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield everything that a system is asked, in the order in which it is begun."""
 
-    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def estimation_dialogues_and_scale_to_run(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues by which the run's length is estimated, and how many times as many the run has."""
         return self.dialogues(target), 1
 
-    def describe_reply_flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
+    def find_reply_flaw_or_empty(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
         """Return the reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none.
 
         One that was cut off at its limit is a failure at once.
         """
         return ""
 
-    def read(self, call: Call, reply: str) -> TaskReading | None:  # noqa: ARG002 - for tasks that can
+    def read_reply(self, call: Call, reply: str) -> PredictionAndScore | None:  # noqa: ARG002 - for tasks that can
         """Return the task's reading of a reply; None leaves it to people."""
         return None
 
-    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> TaskReading | None:  # noqa: ARG002 - for tasks that do
+    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> PredictionAndScore | None:  # noqa: ARG002 - for tasks that do
         """Return the reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
-        return self.read(call, reply)
+        return self.read_reply(call, reply)
 
     @contextmanager
     def open_record_listener(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:  # noqa: ARG002 - for tasks that do
@@ -232,26 +234,26 @@ class Task(ABC):
             dialogues = iter(self.dialogues(target))
         return self._translate_errors_of_dialogues(dialogues)
 
-    def sample_and_factor_raising_task_error(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Return the `sample_dialogues_and_factor`."""
+    def estimation_and_scale_raising_task_error(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+        """Return the `estimation_dialogues_and_scale_to_run`."""
         with self._translate_task_errors():
-            dialogues, times = self.sample_dialogues_and_factor(target)
+            dialogues, times = self.estimation_dialogues_and_scale_to_run(target)
         return self._translate_errors_of_dialogues(dialogues), times
 
-    def flaw_raising_task_error(self, call: Call, reply: Reply) -> str:
-        """Return the `describe_reply_flaw`."""
+    def find_flaw_raising_task_error(self, call: Call, reply: Reply) -> str:
+        """Return the `find_reply_flaw_or_empty`."""
         with self._translate_task_errors():
-            return self.describe_reply_flaw(call, reply)
+            return self.find_reply_flaw_or_empty(call, reply)
 
-    def compute_text_raising_task_error(self, call: Call, say: Callable[[str], None]) -> str:
+    def compute_text_raising_task_error(self, call: Call, report_progress: Callable[[str], None]) -> str:
         """Return the text that a call's last message carries, by its `compute`."""
         with self._translate_task_errors():
-            return call.compute(say) if call.compute else call.messages[-1].carries
+            return call.compute(report_progress) if call.compute else call.messages[-1].carries
 
-    def read_reply_raising_task_error(self, call: Call, reply: str, status: Status = "answered") -> TaskReading:
+    def read_reply_raising_task_error(self, call: Call, reply: str, status: Status = "answered") -> PredictionAndScore:
         """Return the `read_reply_by_status`; an empty reading for None."""
         with self._translate_task_errors():
-            return self.read_reply_by_status(call, reply, status) or TaskReading("")
+            return self.read_reply_by_status(call, reply, status) or PredictionAndScore("")
 
     def _translate_errors_of_dialogues(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
         while True:

@@ -53,7 +53,7 @@ def list_suites() -> pd.DataFrame:
 
 def make_task(spec: RunSpec, workspace: Workspace, resumed_run_folder: RunFolder | None = None) -> Task:
     """Make the task of a spec, or of a run that goes on; a UsageError for an unknown name, or any error of its data."""
-    task = find_kind_or_placeholder(spec.kind).make(spec, workspace)
+    task = find_kind_or_placeholder(spec.kind).make_task_for_spec(spec, workspace)
     task.folder = resumed_run_folder
     return task
 

@@ -35,7 +35,7 @@ def extract_json_or_reply_and_flaw(reply: str, schema: Mapping[str, Any]) -> tup
     text = (fenced[0] if fenced else reply).strip()
     try:
         content = json.loads(text)
-        flaw = _find_schema_misfit(content, {"type": "object", **schema}, "it")
+        flaw = _schema_misfit_or_empty(content, {"type": "object", **schema}, "it")
     except ValueError as error:
         return reply, f"it is not JSON ({error})"
     except RecursionError:
@@ -43,10 +43,10 @@ def extract_json_or_reply_and_flaw(reply: str, schema: Mapping[str, Any]) -> tup
     return (reply, flaw) if flaw else (text, "")
 
 
-def find_last_json_that_fits(reply: str, schema: Mapping[str, Any]) -> str:
+def find_last_fitting_json_or_empty(reply: str, schema: Mapping[str, Any]) -> str:
     """Return the last JSON object of a reply that fits the schema, after a model's thoughts; empty for none.
 
-    >>> find_last_json_that_fits('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
+    >>> find_last_fitting_json_or_empty('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
     '{"a": 2}'
     """
     answer = split_thoughts(reply).answer
@@ -58,12 +58,12 @@ def find_last_json_that_fits(reply: str, schema: Mapping[str, Any]) -> str:
             value, end = reader.raw_decode(answer, begin)
         except (ValueError, RecursionError):
             continue
-        if not _find_schema_misfit(value, {"type": "object", **schema}, "it"):
+        if not _schema_misfit_or_empty(value, {"type": "object", **schema}, "it"):
             last_object, after = answer[begin:end], end
     return last_object
 
 
-def _find_schema_misfit(value: object, schema: Mapping[str, Any], value_name: str) -> str:
+def _schema_misfit_or_empty(value: object, schema: Mapping[str, Any], value_name: str) -> str:
     """Return the first reason why a part of a reply does not fit its part of the schema; empty if it fits."""
     kind = str(schema.get("type", ""))
     if kind in _TYPES and not isinstance(value, _TYPES[kind]):
@@ -71,7 +71,7 @@ def _find_schema_misfit(value: object, schema: Mapping[str, Any], value_name: st
     if "enum" in schema and value not in schema["enum"]:
         return f"{value_name} is not one of {json.dumps(schema['enum'])}"
     if choices := schema.get("anyOf"):
-        flaws = [_find_schema_misfit(value, choice, value_name) for choice in choices]
+        flaws = [_schema_misfit_or_empty(value, choice, value_name) for choice in choices]
         return (
             ""
             if "" in flaws
@@ -80,13 +80,13 @@ def _find_schema_misfit(value: object, schema: Mapping[str, Any], value_name: st
     if isinstance(value, list):
         entries = ((entry, f"{value_name}[{path}]") for path, entry in enumerate(value))
         return next(
-            filter(None, (_find_schema_misfit(entry, schema.get("items", {}), path) for entry, path in entries)), ""
+            filter(None, (_schema_misfit_or_empty(entry, schema.get("items", {}), path) for entry, path in entries)), ""
         )
     if isinstance(value, dict):
         lacking = [field for field in schema.get("required", ()) if field not in value]
         fields = (
             (field, field_schema) for field, field_schema in schema.get("properties", {}).items() if field in value
         )
-        misfits = (_find_schema_misfit(value[field], field_schema, f"'{field}'") for field, field_schema in fields)
+        misfits = (_schema_misfit_or_empty(value[field], field_schema, f"'{field}'") for field, field_schema in fields)
         return f"'{lacking[0]}' is missing" if lacking else next(filter(None, misfits), "")
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.kinds import Kind, Plan
+from genaipa.kinds import Plan, TaskKind
 from genaipa.runs.procedure import ProcedurePlan
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-class _ProcedureKind(Kind[ProcedurePlan]):
+class _ProcedureKind(TaskKind[ProcedurePlan]):
     """Algorithm 1 of the paper."""
 
     plan = ProcedurePlan
     people = True
     documents = True
 
-    def make(self, spec: RunSpec, workspace: Workspace) -> Task:
+    def make_task_for_spec(self, spec: RunSpec, workspace: Workspace) -> Task:
         """Make the procedure on the documents, questions and prompts in effect."""
         from genaipa.tasks.procedure import Procedure
 
@@ -29,15 +29,15 @@ class _ProcedureKind(Kind[ProcedurePlan]):
 
     def make_plan(self, request: RunRequest, workspace: Workspace, resources: Resources) -> ProcedurePlan:
         """Check the names, fetch what is published, and spell out presets."""
-        from genaipa.tasks.planning import plan_procedure
+        from genaipa.tasks.planning import plan_procedure_and_fetch_documents
 
-        return plan_procedure(request, workspace, resources)
+        return plan_procedure_and_fetch_documents(request, workspace, resources)
 
 
-class _PlainTaskKind(Kind[Plan]):
+class _PlainTaskKind(TaskKind[Plan]):
     """A task of a package, by an entry point `genaipa.tasks`, or of the user's own, by `module:Class`."""
 
-    def make(self, spec: RunSpec, workspace: Workspace) -> Task:
+    def make_task_for_spec(self, spec: RunSpec, workspace: Workspace) -> Task:
         """Make the task; a UsageError where there is none."""
         from genaipa.tasks.catalog import make_entry_point_or_user_task
 

@@ -36,7 +36,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _BEGINS = re.compile(r"[{\[]")
 
 
-class Fields(dict[str, Any]):
+class JsonObject(dict[str, Any]):
     """An object; `twice` if two of its fields have one name, so that neither can be believed."""
 
     twice = False
@@ -73,7 +73,7 @@ def find_json_values(text: str) -> list[Any]:
 
 
 def _decode_standard_json_and_end(text: str, position: int) -> tuple[Any, int]:
-    return json.JSONDecoder(strict=False, object_pairs_hook=_make_fields).raw_decode(text, position)
+    return json.JSONDecoder(strict=False, object_pairs_hook=_make_json_object).raw_decode(text, position)
 
 
 def _merge_surrogate_pairs(text: str) -> str:
@@ -81,8 +81,8 @@ def _merge_surrogate_pairs(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _make_fields(pairs: list[tuple[str, Any]]) -> Fields:
-    fields = Fields(pairs)
+def _make_json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    fields = JsonObject(pairs)
     fields.twice = len(fields) < len(pairs)
     return fields
 
@@ -111,7 +111,7 @@ class _JsonReader:
             return (float if set(match[0]) & set(".eE") else int)(match[0]), match.end()
         raise _UnreadableError("it is not JSON")
 
-    def _read_object_and_end(self, position: int, depth: int) -> tuple[Fields, int]:
+    def _read_object_and_end(self, position: int, depth: int) -> tuple[JsonObject, int]:
         pairs: list[tuple[str, Any]] = []
         position = self._skip_blanks_and_comments(position)
         try:
@@ -123,7 +123,7 @@ class _JsonReader:
         except _UnreadableError as error:
             error.begun = error.begun or bool(pairs)
             raise
-        return _make_fields(pairs), position + 1
+        return _make_json_object(pairs), position + 1
 
     def _read_list_and_end(self, position: int, depth: int) -> tuple[list[Any], int]:
         entries = []

@@ -18,18 +18,18 @@ from genaipa.languages.catalog import ENGLISH, language_name, language_of_prompt
 from genaipa.policies.adding import (
     company_missing_error,
     describe_given_document,
-    is_file_or_address,
+    is_file_address_or_stdin,
     read_given_document,
 )
 from genaipa.policies.companies import UNNAMED
-from genaipa.policies.corpus import Corpus, examine_corpus
+from genaipa.policies.corpus import Corpus, read_and_check_corpus
 from genaipa.policies.corpus_index import INDICES, load_or_index_corpus
 from genaipa.policies.document import Document, document_layers_and_paths_by_name, load_document
 from genaipa.questions.sets import (
     WORDINGS,
     default_question_set_name,
     load_question_set,
-    question_set_name_of_published_answers,
+    published_question_set_name_or_empty,
 )
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.procedure import (
@@ -41,7 +41,7 @@ from genaipa.runs.procedure import (
 )
 from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import list_run_folders_oldest_first
-from genaipa.runs.slices import assign_documents_to_slices, check_slice
+from genaipa.runs.slices import assign_documents_to_slices, check_slice_index_and_count
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import is_recording_pulled, list_question_sets_of_recorded_system, read_recording
@@ -75,14 +75,14 @@ def resolve_documents(
     _check_corpus_request(request)
     sample = request.limit_documents
     if sample is None or sample > MOST_DOCUMENTS:
-        corpus = _read_indexed_corpus(workspace, request, most_unindexed=MOST_DOCUMENTS)
+        corpus = _load_or_index_request_corpus(workspace, request, most_unindexed_documents=MOST_DOCUMENTS)
     else:  # No slices are made of it, which need to know more of each document.
-        corpus = examine_corpus(Path(request.corpus), seed=request.seed, stratum_column=request.stratify or "")
+        corpus = read_and_check_corpus(Path(request.corpus), seed=request.seed, stratum_column=request.stratify or "")
     rows = corpus.select_distinct_or_sampled_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS:
         raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
     facts = _make_and_say_corpus_facts(corpus, request, len(rows), resources)
-    documents = _read_documents(workspace, request, corpus, rows)
+    documents = _read_corpus_documents_by_name(workspace, request, corpus, rows)
     return workspace.with_documents(documents), replace(request, documents=tuple(documents), corpus=None), facts
 
 
@@ -118,16 +118,17 @@ class PlannedSlice(NamedTuple):
 def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) -> PlannedSlice:
     """Plan a slice: everything is decided over all documents that the study asks about, and then its own are taken.
 
-    The corpus is read once for all slices. The errors of `examine_corpus` and of `plan_procedure`; an OptionError for
-    no slice, or for slices with more documents than a folder takes.
+    The corpus is read once for all slices. The errors of `read_and_check_corpus` and of
+    `plan_procedure_and_fetch_documents`; an OptionError for no slice, or for slices with more documents than a folder
+    takes.
     """
     assert request.slice is not None, "the request is for a slice"
     index, number = request.slice
-    check_slice(index, number)
+    check_slice_index_and_count(index, number)
     if request.corpus is None:
         raise OptionError("slice", " works only on a corpus; name its file.")
     _check_corpus_request(request)
-    corpus = _read_indexed_corpus(workspace, request)
+    corpus = _load_or_index_request_corpus(workspace, request)
     rows = corpus.select_distinct_or_sampled_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS * number:
         fewest = -(-len(rows) // MOST_DOCUMENTS)
@@ -143,15 +144,15 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
     slice_indices = assign_documents_to_slices(corpus.heads.texts, number)
     slice_rows = [(row, first) for row, first in zip(rows, alike, strict=True) if slice_indices[row] == index]
-    documents = _read_documents(workspace, request, corpus, [row for row, _ in slice_rows])
+    documents = _read_corpus_documents_by_name(workspace, request, corpus, [row for row, _ in slice_rows])
     sets = assert_procedure_run_and_get_plan(whole).questions
     questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in slice_rows}
     spec = make_spec_for_other_documents(whole, documents, questions)
     return PlannedSlice(workspace.with_documents(documents), spec, facts, _digest_slice_plan(workspace, whole, facts))
 
 
-def _read_indexed_corpus(
-    workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, most_unindexed: int = 0
+def _load_or_index_request_corpus(
+    workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, most_unindexed_documents: int = 0
 ) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "the request names a corpus"
@@ -163,17 +164,19 @@ def _read_indexed_corpus(
         seed=request.seed,
         stratum_column=by,
         with_sample_order=sampled,
-        reread=rebuild_index,
-        largest_unindexed=most_unindexed,
+        ignore_existing_index=rebuild_index,
+        most_unindexed_documents=most_unindexed_documents,
     )
 
 
-def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
+def _read_corpus_documents_by_name(
+    workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]
+) -> dict[str, Document]:
     """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
     documents = list(corpus.read_documents(rows))
     if corpus.heads is not None and not all(map(corpus.heads.matches_document, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
-        _read_indexed_corpus(workspace, request, rebuild_index=True)
+        _load_or_index_request_corpus(workspace, request, rebuild_index=True)
         raise DataError(corpus.path, "changed while it was being read; run the command again.")
     return {document.name: document for document in documents}
 
@@ -197,7 +200,7 @@ def _resolve_given_documents(
     Names of the workspace and of published documents come first. Says how each is called.
     """
     taken_names = {*document_layers_and_paths_by_name(workspace)}
-    sources = [name for name in request.documents if name not in taken_names and is_file_or_address(name)]
+    sources = [name for name in request.documents if name not in taken_names and is_file_address_or_stdin(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
     taken_names |= {*resources.published()} if sources else set()
     sources = [name for name in sources if name not in taken_names]
@@ -237,7 +240,9 @@ def _map_documents_to_run_text_digests(workspace: Workspace) -> dict[str, set[st
     return texts
 
 
-def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resources) -> ProcedurePlan:
+def plan_procedure_and_fetch_documents(
+    request: RunRequest, workspace: Workspace, resources: Resources
+) -> ProcedurePlan:
     """Make the plan of a request; fetches published documents that are not here.
 
     An option that is not named here is the plan's field as it was given.
@@ -350,10 +355,10 @@ def _fill_options_of_recorded_systems(
         options["initializations"] = initializations
 
 
-def _check_names_are_valid(kind: str, names: Iterable[str], valid_names: Any, hint: str = "") -> None:
+def _check_names_are_valid(noun: str, names: Iterable[str], valid_names: Any, hint: str = "") -> None:
     for name in names:
         if name not in valid_names:
-            raise UnknownNameError(kind, name, valid_names, hint)
+            raise UnknownNameError(noun, name, valid_names, hint)
 
 
 def _choose_question_sets(
@@ -384,14 +389,14 @@ def _choose_question_sets(
     if named:
         return {name: named[document.kind] for name, document in documents.items()}
     check_one_question_language(documents.values(), workspace)
-    return _choose_default_sets(workspace, documents)
+    return _choose_default_question_sets(workspace, documents)
 
 
-def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]) -> dict[str, str]:
+def _choose_default_question_sets(workspace: Workspace, documents: Mapping[str, Document]) -> dict[str, str]:
     """Return document → the set that is asked about it by default, looked up once for all that are alike."""
     sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
     for name, document in documents.items():
-        alike = document.kind, document.language, question_set_name_of_published_answers(document, workspace)
+        alike = document.kind, document.language, published_question_set_name_or_empty(document, workspace)
         if alike not in sets:
             sets[alike] = default_question_set_name(document, workspace)
         chosen[name] = sets[alike]
@@ -402,7 +407,7 @@ def check_one_question_language(documents: Iterable[Document], workspace: Worksp
     """Raise a UsageError for documents that would by default be asked about in several languages."""
     languages, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
-        published = question_set_name_of_published_answers(document, workspace)
+        published = published_question_set_name_or_empty(document, workspace)
         alike = document.kind, document.language, published
         if alike not in languages:
             is_english = published or default_question_set_name(document, workspace) == document.kind
@@ -438,13 +443,16 @@ def _explain_asking_in_english(guessed_language: str, *, plural: bool) -> str:
 
 
 def _tell_published_questions(
-    workspace: Workspace, documents: Mapping[str, Document], sets: Mapping[str, str], resources: Resources
+    workspace: Workspace,
+    documents: Mapping[str, Document],
+    question_set_of_each_document: Mapping[str, str],
+    resources: Resources,
 ) -> None:
     """Say in a line which published documents are asked the questions that were published with them."""
     documents_by_set: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if question_set_name_of_published_answers(document, workspace):
-            documents_by_set.setdefault(sets[name], []).append(name)
+        if published_question_set_name_or_empty(document, workspace):
+            documents_by_set.setdefault(question_set_of_each_document[name], []).append(name)
     for questions, names in documents_by_set.items():
         resources.say(
             f"{join_some(names, _NAMED)}: asking the question set {questions}, which was published with "
@@ -455,8 +463,8 @@ def _tell_published_questions(
 
 def _tell_defaults_for_non_english_documents(
     documents: Mapping[str, Document],
-    sets: Mapping[str, str],
-    prompts: tuple[str, ...],
+    question_set_of_each_document: Mapping[str, str],
+    prompt_sets: tuple[str, ...],
     untranslated_prompts: Sequence[str],
     resources: Resources,
 ) -> None:
@@ -477,12 +485,12 @@ def _tell_defaults_for_non_english_documents(
             f"{_explain_asking_in_english(seems, plural=len(names) > 1)}"
         )
     for language, names in documents_by_language.items():
-        question_sets = dict.fromkeys(sets[name] for name in names)
+        question_sets = dict.fromkeys(question_set_of_each_document[name] for name in names)
         lacking = [
             name for name in (*question_sets, *untranslated_prompts) if language_of_prompt_set(name).code != language
         ]
         none = f"; not available in {language_name(language)}: {join_names(lacking)}" if lacking else ""
         resources.say(
             f"{join_some(names, _NAMED)}: asking in {language_name(language)}, with the questions "
-            f"{join_names([*question_sets])} and the prompts {join_names(prompts)}{none}"
+            f"{join_names([*question_sets])} and the prompts {join_names(prompt_sets)}{none}"
         )

@@ -17,20 +17,20 @@ from genaipa.files.text import read_text, sha256_of
 from genaipa.languages.catalog import language_of_prompt_set
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_by_token_limit
-from genaipa.questions.annotations import find_annotations, map_annotated_digests_to_names
+from genaipa.questions.annotations import find_annotation_file, map_annotated_digests_to_names
 from genaipa.questions.sets import FOLLOW_UP, WORDINGS, QuestionSet, Wording, follow_up_id, load_question_set
-from genaipa.runs.documents import encode_documents
+from genaipa.runs.documents import encode_documents_as_corpus_lines
 from genaipa.runs.procedure import (
-    Coordinates,
     Initialization,
     ProcedurePlan,
+    RecordCoordinates,
     assert_procedure_run_and_get_plan,
     conversation_id,
 )
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec, answer_digest
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
-from genaipa.tasks.prompts import Script, Step, list_introduction_messages, load_prompts
+from genaipa.tasks.prompts import IntroductionStep, Script, list_messages_and_acknowledgements, load_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -64,14 +64,14 @@ class Conversation:
             self.system, self.document, self.initialization, self.wording, self.repetition, self.prompts
         )
 
-    def answer_key(self, question: str) -> str:
+    def answer_key(self, question_id: str) -> str:
         """Return the key of an answer (or step) of the conversation; the repetition is part of it."""
-        return f"{self.id}|{question}"
+        return f"{self.id}|{question_id}"
 
-    def coordinates(self, question: str) -> dict[str, str]:
+    def coordinates(self, question_id: str) -> dict[str, str]:
         """Return the coordinates of an answer (or step) among the others of its system."""
-        values = self.document, self.initialization, self.wording, self.repetition, self.prompts, question
-        return Coordinates(*values).as_dict()
+        values = self.document, self.initialization, self.wording, self.repetition, self.prompts, question_id
+        return RecordCoordinates(*values).as_dict_without_empty_values()
 
     @property
     def needs_summary(self) -> bool:
@@ -99,43 +99,47 @@ def shuffled_question_order_within_limit(
     return order[first - 1 : last]
 
 
-def iterate_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
+def iterate_conversations(
+    spec: RunSpec, question_set_by_document: dict[str, QuestionSet], system: str
+) -> Iterator[Conversation]:
     """List every conversation with one system, in Algorithm 1's order within a document and repetition."""
     plan = assert_procedure_run_and_get_plan(spec)
     for document in plan.documents:
         for repetition in range(1, spec.repetitions + 1):
-            order = shuffled_question_order_within_limit(spec, document, repetition, questions[document])
+            order = shuffled_question_order_within_limit(spec, document, repetition, question_set_by_document[document])
             for initialization in plan.initializations:
                 for wording in plan.wordings:
                     for prompts in plan.prompts if len(plan.prompts) > 1 else ("",):
                         yield Conversation(system, document, initialization, wording, repetition, order, prompts)
 
 
-def map_repetitions_to_question_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
+def map_document_repetitions_to_orders(
+    spec: RunSpec, question_set_by_document: dict[str, QuestionSet]
+) -> dict[str, tuple[str, ...]]:
     """Return `document|repetition` → the order in which its questions are asked."""
     return {
         f"{document}|{repetition}": shuffled_question_order_within_limit(
-            spec, document, repetition, questions[document]
+            spec, document, repetition, question_set_by_document[document]
         )
         for document in assert_procedure_run_and_get_plan(spec).documents
         for repetition in range(1, spec.repetitions + 1)
     }
 
 
-def check_question_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
+def check_question_limit(spec: RunSpec, question_set_by_document: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if the limit leaves none of the questions about a document."""
     limit = assert_procedure_run_and_get_plan(spec).limit
-    for document, question_set in questions.items():
+    for document, question_set in question_set_by_document.items():
         if limit is not None and limit[0] > (available := len(question_set.questions)):
             raise OptionError(
                 "limit", f" {'-'.join(map(str, limit))}: there are only {available} questions about {document}."
             )
 
 
-def check_questions_have_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
+def check_questions_have_wordings(spec: RunSpec, question_set_by_document: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if a wording is asked for that a question does not have."""
     needed = max(WORDINGS.index(wording) for wording in assert_procedure_run_and_get_plan(spec).wordings)
-    for question_set in {q.name: q for q in questions.values()}.values():
+    for question_set in {q.name: q for q in question_set_by_document.values()}.values():
         for question in question_set.questions:
             if len(question.paraphrases) < needed:
                 raise UsageError(
@@ -154,7 +158,7 @@ class Procedure(Task):
         self._sets = {name: load_question_set(name, workspace) for name in sets}
         follow_up = self.plan.follow_up
         self._asked_sets = {
-            name: question_set.append_follow_up_questions(follow_up) if follow_up else question_set
+            name: question_set.with_follow_up_questions(follow_up) if follow_up else question_set
             for name, question_set in self._sets.items()
         }
         self._set_texts = {
@@ -190,18 +194,18 @@ class Procedure(Task):
         """Return document → the file of its annotated answers to the questions asked, and remarks on them."""
         files, notes = {}, []
         for name, document in self.documents.items():
-            annotation_file = find_annotations(self.workspace, document, self._texts)
+            annotation_file = find_annotation_file(self.workspace, document, self._texts)
             if annotation_file is None:
                 continue
             asked_set = self._asked_sets[self.plan.questions[name]]
-            usable = annotation_file.usable_answers(asked_set, document.company)
+            usable = annotation_file.usable_annotations(asked_set, document.company)
             if usable.answers and self._is_corpus_run:
                 files[name] = format_yaml(replace(usable, document=name, digest=document.digest))
             elif usable.answers:
                 files[name] = (
                     read_text(annotation_file.path) if usable is annotation_file.annotations else format_yaml(usable)
                 )
-            if notice := annotation_file.unused_answers_notice(asked_set, document.company):
+            if notice := annotation_file.unused_answers_notice_or_empty(asked_set, document.company):
                 notes.append(notice)
         return files, tuple(notes)
 
@@ -238,14 +242,14 @@ class Procedure(Task):
     @cached_property
     def question_orders(self) -> dict[str, tuple[str, ...]]:
         """`document|repetition` → the order in which its questions are asked."""
-        return map_repetitions_to_question_orders(self.spec, self.questions)
+        return map_document_repetitions_to_orders(self.spec, self.questions)
 
     @property
     def texts_for_run_folder(self) -> dict[str, str]:
         """Every text that the messages are made of, and the annotated answers."""
         every = self.documents.values()
         if self._is_corpus_run:
-            sources = {DOCUMENTS: encode_documents(every)}
+            sources = {DOCUMENTS: encode_documents_as_corpus_lines(every)}
         else:
             sources = {f"documents/{document.digest}.txt": document.text for document in every}
         sources |= {f"prompts/{name}.jinja": text for name, text in self._template_texts.items()}
@@ -281,7 +285,7 @@ class Procedure(Task):
         """Return a dialogue for each conversation, the one before it that writes its summary included."""
         return self._iterate_dialogues(self.spec, target)
 
-    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def estimation_dialogues_and_scale_to_run(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the first repetition: the others only shuffle the questions."""
         return self._iterate_dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
@@ -331,18 +335,18 @@ class Procedure(Task):
                 yield (self._ask_follow_up_question(conversation, call, reply, script),)
             messages.append(Message("assistant", reply or self._placeholder_for_empty_reply(conversation), "answer"))
 
-    def _is_question_with_follow_up_done(self, conversation: Conversation, question: str, target: Target) -> bool:
+    def _is_question_with_follow_up_done(self, conversation: Conversation, question_id: str, target: Target) -> bool:
         """Tell whether the answer to a question is in, and that to its follow-up."""
-        return target.is_done(conversation.answer_key(question)) and self._is_follow_up_done_or_unneeded(
-            conversation, question, target
+        return target.is_done(conversation.answer_key(question_id)) and self._is_follow_up_done_or_unneeded(
+            conversation, question_id, target
         )
 
-    def _is_follow_up_done_or_unneeded(self, conversation: Conversation, question: str, target: Target) -> bool:
+    def _is_follow_up_done_or_unneeded(self, conversation: Conversation, question_id: str, target: Target) -> bool:
         """Tell whether nothing follows up on a question, or the answer to its follow-up is in."""
-        follow_up = self._branch_for_follow_up(conversation)
-        return follow_up is None or target.is_done(follow_up.answer_key(follow_up_id(question)))
+        follow_up = self._follow_up_branch_or_none(conversation)
+        return follow_up is None or target.is_done(follow_up.answer_key(follow_up_id(question_id)))
 
-    def _branch_for_follow_up(self, conversation: Conversation) -> Conversation | None:
+    def _follow_up_branch_or_none(self, conversation: Conversation) -> Conversation | None:
         """Return the coordinates of the follow-ups to a conversation: only answers to the first wording have some."""
         if not self.plan.follow_up or conversation.wording != self.plan.wordings[0]:
             return None
@@ -382,11 +386,11 @@ class Procedure(Task):
         )
 
     def _introduce_document(
-        self, conversation: Conversation, steps: Sequence[Step], step_prefix: str = ""
+        self, conversation: Conversation, steps: Sequence[IntroductionStep], step_prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
         """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
         if not self.plan.acknowledge:
-            return list_introduction_messages(steps)
+            return list_messages_and_acknowledgements(steps)
         messages: list[Message] = []
         for turn, step in enumerate(steps, 1):
             messages.append(step.message)
@@ -401,17 +405,17 @@ class Procedure(Task):
     def _make_call(
         self,
         conversation: Conversation,
-        question: str,
+        question_or_step: str,
         messages: Sequence[Message],
         kind: RecordKind = "answer",
         turn: int = 1,
     ) -> Call:
         return Call(
-            conversation.coordinates(question),
+            conversation.coordinates(question_or_step),
             messages,
             kind,
             # A step towards the summary, and the summary, are in the conversation that writes it.
-            conversation.answer_key(SUMMARY) if question.startswith(SUMMARY[:-1]) else conversation.id,
+            conversation.answer_key(SUMMARY) if question_or_step.startswith(SUMMARY[:-1]) else conversation.id,
             self.plan.conversation,
             conversation.order,
             turn,

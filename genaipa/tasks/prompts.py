@@ -73,7 +73,7 @@ _MENTIONED = re.compile(r"[\"']([\w-]+)\.jinja[\"']")
 
 
 @dataclass(frozen=True)
-class Prompts:
+class PromptSet:
     """The templates of a set in effect: name → (layer, file). `originals` are the files that it has as shipped."""
 
     name: str
@@ -90,7 +90,7 @@ class Prompts:
         }
 
     @cached_property
-    def used_templates(self) -> set[str]:
+    def used_template_names(self) -> set[str]:
         """The messages, and the templates that any other mentions."""
         return {*TEMPLATES, *_MENTIONED.findall("".join(self.template_texts.values()))}
 
@@ -105,10 +105,10 @@ class Prompts:
 
         return Templates({f"{name}.jinja": source for name, source in self.template_texts.items()})
 
-    def render(self, name: str, **variables: object) -> str:
+    def render(self, template_name: str, **variables: object) -> str:
         """Return the message, without white space around it; a DataError names the template and what is wrong."""
         paths = {f"{template}.jinja": path for template, (_, path) in self.files.items()}
-        return self._compiled_templates.render(f"{name}.jinja", paths, **variables).strip()
+        return self._compiled_templates.render(f"{template_name}.jinja", paths, **variables).strip()
 
     def check_templates(self) -> None:
         """Render every template once with sample values; the first problem as a DataError."""
@@ -132,7 +132,7 @@ def list_prompt_sets(workspace: Workspace) -> list[str]:
 
     The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
     """
-    reserved = list_prompt_folders_of_kinds()
+    reserved = prompt_folder_names_of_task_kinds()
     # Whatever else ships in `prompts/` is of some kind of task, be its package here or not.
     layers = (folder for name, folder in workspace.layers if name != "shipped")
     folders = (path for layer in layers for path in sorted((layer / "prompts").glob("[!.]*")))
@@ -154,29 +154,29 @@ def translated_prompt_set_descriptions() -> dict[str, str]:
     }
 
 
-def list_prompt_folders_of_kinds() -> set[str]:
+def prompt_folder_names_of_task_kinds() -> set[str]:
     """Return the folders in `prompts/` that kinds of tasks have."""
     return {kind.prompts for kind in load_kinds().values()} - {""}
 
 
-def assemble_prompts_unchecked(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
+def assemble_prompts_unchecked(workspace: Workspace, name: str = NEUTRAL) -> PromptSet:
     """Return the templates of a set, unchecked; what it does not have of its own is that of all, else of `neutral`."""
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
     files = basis.nearest_files("prompts", NEUTRAL)
     originals = {template: path for template, (_, path) in _overlay_prompt_files_of_layer(files, basis, name).items()}
     for layer in reversed(workspace.layers):
         files = _overlay_prompt_files_of_layer(files, Workspace(home=workspace.home, layers=(layer,)), name)
-    return Prompts(name, dict(sorted(files.items())), originals)
+    return PromptSet(name, dict(sorted(files.items())), originals)
 
 
 def _overlay_prompt_files_of_layer(
-    files: dict[str, tuple[str, Path]], layer: Workspace, name: str
+    files: dict[str, tuple[str, Path]], layer: Workspace, prompt_set_name: str
 ) -> dict[str, tuple[str, Path]]:
     """Return the files, a nearer layer's in place of a farther one's: the set's before all sets'."""
-    return {**files, **layer.nearest_files("prompts"), **layer.nearest_files("prompts", name)}
+    return {**files, **layer.nearest_files("prompts"), **layer.nearest_files("prompts", prompt_set_name)}
 
 
-def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
+def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> PromptSet:
     """Return the templates of a set in effect, checked; an UnknownNameError if there is no such set."""
     if name not in list_prompt_sets(workspace):
         raise UnknownNameError("set of prompts", name, list_prompt_sets(workspace), "See: genaipa prompts")
@@ -210,14 +210,16 @@ def map_prompt_sets_to_labels(manifest: Manifest) -> dict[str, str]:
     }
 
 
-def find_prompt_set_label(manifest: Manifest, labels: Mapping[str, str], system: str, prompt_set: str) -> str:
+def find_prompt_set_label(
+    manifest: Manifest, label_by_prompt_set: Mapping[str, str], system: str, prompt_set: str
+) -> str:
     """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
 
-    `labels` are the run's (`map_prompt_sets_to_labels`).
+    `label_by_prompt_set` are the run's (`map_prompt_sets_to_labels`).
     """
     facts = manifest.systems.get(system)
     recorded = facts is not None and facts.words == "recording"
-    return PUBLISHED if recorded else labels.get(prompt_set, prompt_set)
+    return PUBLISHED if recorded else label_by_prompt_set.get(prompt_set, prompt_set)
 
 
 def _label_prompt_set(name: str, digests: Mapping[str, str]) -> str:
@@ -234,7 +236,7 @@ def _digest_shipped_prompt_templates(prompt_set: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Step:
+class IntroductionStep:
     """A message of an introduction and the acknowledgement in place of the system's reply to it."""
 
     name: str
@@ -252,7 +254,7 @@ class Script:
     document: Document
     parts: tuple[str, ...]
     questions: QuestionSet
-    prompts: Prompts
+    prompts: PromptSet
     summary_words: int = 400
 
     @cached_property
@@ -267,12 +269,12 @@ class Script:
     def _render_message(self, template: str, **variables: object) -> str:
         return self.prompts.render(template, **self._subject_variables, **variables)
 
-    def _make_step(self, name: str, message: Message, part: int = 0) -> Step:
-        acknowledgement = self._render_message("acknowledgement", part=part, parts=len(self.parts))
-        return Step(name, message, Message("assistant", acknowledgement, "acknowledgement"))
+    def _make_step(self, name: str, message: Message, part_number: int = 0) -> IntroductionStep:
+        acknowledgement = self._render_message("acknowledgement", part=part_number, parts=len(self.parts))
+        return IntroductionStep(name, message, Message("assistant", acknowledgement, "acknowledgement"))
 
     @cached_property
-    def _company_steps(self) -> tuple[Step, ...]:
+    def _company_steps(self) -> tuple[IntroductionStep, ...]:
         return (
             self._make_step(
                 "(introduction)", Message("user", self._render_message("introduce-company"), "introduction")
@@ -280,7 +282,7 @@ class Script:
         )
 
     @cached_property
-    def _document_steps(self) -> tuple[Step, ...]:
+    def _document_steps(self) -> tuple[IntroductionStep, ...]:
         total = len(self.parts)
         announcement = Message("user", self._render_message("introduce-document", parts=total), "introduction")
         steps = [self._make_step("(introduction)", announcement)]
@@ -290,7 +292,7 @@ class Script:
             steps.append(self._make_step(f"(part {number})", message, number))
         return tuple(steps)
 
-    def introduction_steps(self, initialization: Initialization, summary: str = "") -> tuple[Step, ...]:
+    def introduction_steps(self, initialization: Initialization, summary: str = "") -> tuple[IntroductionStep, ...]:
         """Return the first messages of a conversation; `summary` for the two initializations that need one."""
         if initialization == "company-name":
             return self._company_steps
@@ -300,7 +302,7 @@ class Script:
         message = Message("user", content, "introduction", carries=summary, breakpoint=True)
         return (self._make_step("(introduction)", message),)
 
-    def steps_before_summary_request(self, initialization: Initialization) -> tuple[Step, ...]:
+    def steps_before_summary_request(self, initialization: Initialization) -> tuple[IntroductionStep, ...]:
         """Return the first messages of the conversation that writes the summary."""
         return self._document_steps if initialization == "summary-of-document" else ()
 
@@ -332,6 +334,6 @@ class Script:
         return message
 
 
-def list_introduction_messages(steps: Sequence[Step]) -> list[Message]:
+def list_messages_and_acknowledgements(steps: Sequence[IntroductionStep]) -> list[Message]:
     """Return an introduction with its acknowledgements put in without a call."""
     return [message for step in steps for message in (step.message, step.acknowledgement)]

@@ -48,7 +48,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         )
         self.steps = 0
         self.filters |= {
-            _LOOP: self._limit_loop_rounds,
+            _LOOP: self._list_loop_items_or_raise,
             _PIECE: _stringify_checking_length,
             "join": self._join_checking_length,
             "replace": _replace_checking_length,
@@ -65,21 +65,22 @@ class _Environment(ImmutableSandboxedEnvironment):
             joined.nodes = [nodes.Filter(node, _PIECE, [], [], None, None) for node in joined.nodes]
         return tree
 
-    def _limit_loop_rounds(self, items: Iterable[Any]) -> list[Any]:
+    def _list_loop_items_or_raise(self, items: Iterable[Any]) -> list[Any]:
         rounds = list(islice(items, MOST_STEPS + 1))
-        self._count_steps_up_to_limit(len(rounds))
+        self._count_steps_or_raise_over_limit(len(rounds))
         return rounds
 
-    def _count_steps_up_to_limit(self, steps: int) -> None:
+    def _count_steps_or_raise_over_limit(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
             raise SecurityError(f"needs more than {MOST_STEPS:,} rounds of loops and calls")
 
     def _join_checking_length(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
         pieces = [
-            str(item if attribute is None else self.getitem(item, attribute)) for item in self._limit_loop_rounds(items)
+            str(item if attribute is None else self.getitem(item, attribute))
+            for item in self._list_loop_items_or_raise(items)
         ]
-        _check_length(sum(map(len, pieces)) + len(pieces) * len(str(d)))
+        _raise_if_message_too_long(sum(map(len, pieces)) + len(pieces) * len(str(d)))
         return str(d).join(pieces)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
@@ -93,33 +94,35 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def call(self, context: Any, called: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something, as the sandbox allows."""
-        self._count_steps_up_to_limit(1)
+        self._count_steps_or_raise_over_limit(1)
         return super().call(context, called, *args, **kwargs)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Work out a sum, or a product, power or remainder of small numbers: else there is no end."""
         if operator == "+":
-            _check_length(sum(len(operand) for operand in (left, right) if isinstance(operand, str | list | tuple)))
+            _raise_if_message_too_long(
+                sum(len(operand) for operand in (left, right) if isinstance(operand, str | list | tuple))
+            )
         elif not all(isinstance(operand, int | float) and abs(operand) <= MOST_STEPS for operand in (left, right)):
             raise SecurityError(f"'{operator}' works only on numbers up to {MOST_STEPS:,}")
         return super().call_binop(context, operator, left, right)
 
 
-def _check_length(characters: int) -> None:
-    if characters > MOST_CHARACTERS:
+def _raise_if_message_too_long(character_count: int) -> None:
+    if character_count > MOST_CHARACTERS:
         raise SecurityError(f"produces more than {MOST_CHARACTERS:,} characters")
 
 
 def _stringify_checking_length(value: Any) -> str:
     """Return a value as a part of a text."""
     text = str(value)
-    _check_length(len(text))
+    _raise_if_message_too_long(len(text))
     return text
 
 
 def _replace_checking_length(text: Any, old: Any, new: Any, count: int = -1) -> str:
     before, removed, put = str(text), str(old), str(new)
-    _check_length(len(before) + before.count(removed) * len(put))
+    _raise_if_message_too_long(len(before) + before.count(removed) * len(put))
     return before.replace(removed, put, count)
 
 
@@ -135,19 +138,19 @@ class Templates:
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._environment = _make_environment(tuple(sources.items()))
 
-    def render(self, name: str, paths: Mapping[str, Path], **variables: object) -> str:
-        """Render one; a DataError naming its file (of `paths`, by name) and what is wrong in it."""
-        path = paths[name]
+    def render(self, template_name: str, paths_for_errors: Mapping[str, Path], **variables: object) -> str:
+        """Render one; a DataError naming its file (of `paths_for_errors`, by name) and what is wrong in it."""
+        path = paths_for_errors[template_name]
         environment = self._environment
         environment.steps = 0
         try:
-            return _join_pieces_checking_length(environment.get_template(name).generate(**variables))
+            return _join_pieces_checking_length(environment.get_template(template_name).generate(**variables))
         except jinja2.UndefinedError as error:
             variable_names = ", ".join(sorted(variables))
             raise DataError(path, f"{error}; this template can use: {variable_names}.") from None
         except jinja2.TemplateSyntaxError as error:
             # The fault may be in a template that this one includes.
-            faulty = paths.get(error.name or "", path)
+            faulty = paths_for_errors.get(error.name or "", path)
             raise DataError(faulty, f"{error.message}.", f"line {error.lineno}") from None
         except jinja2.TemplateError as error:
             raise DataError(path, f"{error}.") from None
@@ -167,6 +170,6 @@ def _join_pieces_checking_length(pieces: Iterable[str]) -> str:
     parts, length = [], 0
     for piece in pieces:
         length += len(piece)
-        _check_length(length)
+        _raise_if_message_too_long(length)
         parts.append(piece)
     return "".join(parts)

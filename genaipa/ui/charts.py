@@ -19,7 +19,7 @@ from genaipa.ui.widgets import (
     ListRow,
     make_note_folded_to_first_sentence,
     show_heading,
-    show_long_table,
+    show_table_in_pages,
     show_texts,
 )
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import BandBounds
     from genaipa.ui.results import ResultsView
 
-Spec = dict[str, Any]
+VegaLiteSpec = dict[str, Any]
 """A chart, or a part of one, in the grammar of Vega-Lite."""
-Line = dict[Any, Any]
+TableRow = dict[Any, Any]
 """A row of a table, by its columns."""
 _BOX, _AROUND = 24, 130
 """Pixels from one box to the next, and of the axis and the legends."""
@@ -48,8 +48,8 @@ _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 def show_box_plots(results: ResultsView, experiment: str) -> None:
     """Show a box for each system and document of an experiment, and a point for each question."""
     box_rows, points = (
-        _select_rows_with_document(results.five_number_table_by_document.data, experiment),
-        _select_rows_with_document(results.question_scores_table.data, experiment),
+        _select_experiment_document_rows(results.five_number_table_by_document.data, experiment),
+        _select_experiment_document_rows(results.question_scores_table.data, experiment),
     )
     box_rows = box_rows[box_rows["questions"] == "all"]
     if box_rows.empty:
@@ -63,20 +63,20 @@ def show_box_plots(results: ResultsView, experiment: str) -> None:
     )
     st.caption(
         "Box: median and quartiles over questions; line: minimum to maximum; point: a question about a document; "
-        f"n: the number of questions. {style.describe_bands(results.bounds)}"
+        f"n: the number of questions. {style.describe_m_all_bands(results.bounds)}"
     )
 
 
-def _select_rows_with_document(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def _select_experiment_document_rows(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return data[(data["experiment"] == experiment) & (data["document"] != "")]
 
 
-def _build_box_plot_spec(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: BandBounds) -> Spec:
-    marks = style.assign_system_markers([str(name) for name in box_rows["system"].unique()])
+def _build_box_plot_spec(box_rows: pd.DataFrame, question_rows: pd.DataFrame, bounds: BandBounds) -> VegaLiteSpec:
+    marks = style.assign_system_colours_and_markers([str(name) for name in box_rows["system"].unique()])
     systems, documents = list(marks), [str(name) for name in box_rows["document"].unique()]
     about_box = _list_tooltip_fields("system", "document", "n", *_NUMBERS)
     colours = [mark["color"] for mark in marks.values()]
-    position: Spec = {
+    position: VegaLiteSpec = {
         "y": {"field": "document", "type": "nominal", "title": None, "sort": documents},
         "yOffset": {"field": "system", "type": "nominal", "sort": systems},
         "color": {
@@ -96,47 +96,50 @@ def _build_box_plot_spec(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: B
                 "layer": [
                     {
                         "mark": {"type": "rule"},
-                        "encoding": {"x": _encode_quality_axis("minimum"), "x2": {"field": "maximum"}},
+                        "encoding": {"x": _build_quality_axis_encoding("minimum"), "x2": {"field": "maximum"}},
                     },
                     {
                         "mark": {"type": "bar", "opacity": 0.4, "height": {"band": 0.7}},
-                        "encoding": {"x": _encode_quality_axis("q1"), "x2": {"field": "q3"}},
+                        "encoding": {"x": _build_quality_axis_encoding("q1"), "x2": {"field": "q3"}},
                     },
-                    {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _encode_quality_axis("median")}},
+                    {
+                        "mark": {"type": "tick", "thickness": 3},
+                        "encoding": {"x": _build_quality_axis_encoding("median")},
+                    },
                     {
                         "mark": {"type": "text", "align": "left", "dx": 6},
                         "encoding": {"x": {"datum": _HIGH}, "text": {"field": "n"}, "color": {"value": style.FAINT}},
                     },
                 ],
             },
-            _build_question_points_layer(points, position),
+            _build_question_points_layer(question_rows, position),
         ],
     }
 
 
-def _build_question_points_layer(points: pd.DataFrame, position: Spec) -> Spec:
+def _build_question_points_layer(question_rows: pd.DataFrame, position_encoding: VegaLiteSpec) -> VegaLiteSpec:
     """Describe the layer of the questions."""
     about = _list_tooltip_fields("system", "document", "question", "category", "source", "m_all", "answers", "scores")
-    shape: Spec = {
+    shape: VegaLiteSpec = {
         "field": "source",
         "type": "nominal",
         "scale": {"domain": ["faq", "user"], "range": ["circle", "diamond"]},
         "legend": {"title": "question from", "orient": "top", "symbolFillColor": style.FAINT},
     }
     return {
-        "data": {"values": points[[field["field"] for field in about]].to_dict("records")},
+        "data": {"values": question_rows[[field["field"] for field in about]].to_dict("records")},
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
-        "encoding": {**position, "x": _encode_quality_axis("m_all"), "shape": shape, "tooltip": about},
+        "encoding": {**position_encoding, "x": _build_quality_axis_encoding("m_all"), "shape": shape, "tooltip": about},
     }
 
 
-def _encode_quality_axis(field: str) -> Spec:
+def _build_quality_axis_encoding(field: str) -> VegaLiteSpec:
     scale = {"domain": [_LOW, _HIGH + _ROOM], "nice": False}
     axis = {"values": list(range(10, 101, 10)), "grid": False}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": style.QUALITY}
 
 
-def _list_tooltip_fields(*fields: str) -> list[Spec]:
+def _list_tooltip_fields(*fields: str) -> list[VegaLiteSpec]:
     tenths = {*_NUMBERS, "m_all"}
     return [
         {"field": field, "title": style.QUALITY if field == "m_all" else field}
@@ -145,7 +148,7 @@ def _list_tooltip_fields(*fields: str) -> list[Spec]:
     ]
 
 
-def _build_band_background_layer(bounds: BandBounds) -> Spec:
+def _build_band_background_layer(bounds: BandBounds) -> VegaLiteSpec:
     """Describe the bands behind everything, in the tints of the report's figures."""
     at = bounds.m_all_bounds
     edges = (_LOW, *(min(max(edge, _LOW), _HIGH) for edge in (at.red, at.green)), _HIGH)
@@ -155,7 +158,7 @@ def _build_band_background_layer(bounds: BandBounds) -> Spec:
         "data": {"values": values},
         "mark": {"type": "rect"},
         "encoding": {
-            "x": {**_encode_quality_axis("from")},
+            "x": {**_build_quality_axis_encoding("from")},
             "x2": {"field": "to"},
             "color": {"field": "tint", "type": "nominal", "scale": None},
         },
@@ -171,29 +174,31 @@ def drop_judges_chapter_unless_adjudicator(chapters: Iterable[Chapter], user: Us
     return [chapter for chapter in chapters if chapter.name != "judges" or user.adjudicates]
 
 
-def show_chapter(key: str, chapter: Chapter, results: ResultsView) -> None:
-    """Show a chapter's lead, what it lacks, its figures and tables; `key` begins the keys of what is mounted."""
+def show_chapter(key_prefix: str, chapter: Chapter, results: ResultsView) -> None:
+    """Show a chapter's lead, what it lacks, its figures and tables; `key_prefix` begins the keys of what is mounted."""
     show_texts(
-        f"{key} chapter lead",
+        f"{key_prefix} chapter lead",
         [make_note_folded_to_first_sentence("", sentence) for sentence in (chapter.lead, *chapter.absent)],
     )
     for figure in chapter.figures:
-        show_texts(f"{key} figure {figure.name}", [make_note_folded_to_first_sentence(figure.title, figure.note)])
+        show_texts(
+            f"{key_prefix} figure {figure.name}", [make_note_folded_to_first_sentence(figure.title, figure.note)]
+        )
         png = results.draw_figure_as_png(figure)
         st.image(png, alt=figure.title, width=round(int.from_bytes(png[16:20]) * _SCALE))
     for table in chapter.tables:
-        show_report_table(key, table)
+        show_report_table(key_prefix, table)
 
 
-def show_report_table(key: str, table: Table) -> None:
+def show_report_table(key_prefix: str, table: Table) -> None:
     """Show a table of a report with its title and note; one page of rows is on screen."""
-    show_texts(f"{key} title {table.name}", [make_note_folded_to_first_sentence(table.title, table.note)])
+    show_texts(f"{key_prefix} title {table.name}", [make_note_folded_to_first_sentence(table.title, table.note)])
     right = set(render.numeric_column_indices(table))
     columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.visible_headings(table))]
 
     def make_list_row_of_table_row(row_number: int) -> ListRow:
         return ListRow(replace(table, data=table.data.iloc[row_number : row_number + 1]).cells[0])
 
-    show_long_table(
-        f"{key} table {table.name}", table.title, columns, range(len(table.data)), make_list_row_of_table_row
+    show_table_in_pages(
+        f"{key_prefix} table {table.name}", table.title, columns, range(len(table.data)), make_list_row_of_table_row
     )

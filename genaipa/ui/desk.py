@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import list_run_folders_oldest_first, map_repeated_runs_to_days, select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import (
+    list_run_folders_oldest_first,
+    map_repeated_runs_to_days,
+    select_runs_and_apply_filters,
+)
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.people import People, load_people
+from genaipa.scoring.people import People, load_desk_people_and_plan
 from genaipa.scoring.queue import ScoringQueue
 from genaipa.scoring.rubric import load_guidelines
-from genaipa.scoring.store import Store, open_store
+from genaipa.scoring.store import ScoreStore, open_or_create_store
 from genaipa.scoring.waves import (
     Waves,
     describe_wave_sizes,
@@ -35,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.errors import GenaipaError
-    from genaipa.runs.authors import Authors
-    from genaipa.runs.selection import Source
+    from genaipa.runs.authors import AnswerAuthors
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.scoring.people import User
     from genaipa.scoring.queue import ScoringProgress
@@ -51,15 +55,15 @@ class Desk:
     settings: DeskSettings
     workspace: Workspace
     people: People
-    pool: Pool
-    store: Store
+    pool: AnswerPool
+    store: ScoreStore
     current: CurrentScores
     queue: ScoringQueue
     waves: Waves
     guidelines: Guidelines | None = None
 
     @property
-    def sample_note(self) -> str:
+    def sample_note_or_empty(self) -> str:
         """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
@@ -82,7 +86,7 @@ class Desk:
     @property
     def scores_given_and_wanted_sentence(self) -> str:
         """The scores that are wanted and given, in a sentence: what all pages count."""
-        progress = self.queue.progress("")
+        progress = self.queue.measure_scoring_progress("")
         reference_scores = sum(len(self.queue.scoring_history(name).scores) for name in self.people.reference)
         reference = (
             f" (plus {format_count(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
@@ -97,11 +101,11 @@ class Desk:
         """The rubric that answers are scored by."""
         return self.store.rubric
 
-    def list_problems(self, user: User) -> list[str]:
+    def list_pool_problems_user_may_read(self, user: User) -> list[str]:
         """List the pool's problems, in words that this user may read."""
         return self.pool.problems_without_run_details if user.scores and self.queue.plan.blind else self.pool.problems
 
-    def drop_unreadable_answer(self, answer_digest: str, error: GenaipaError) -> None:
+    def drop_and_report_unreadable_answer(self, answer_digest: str, error: GenaipaError) -> None:
         """Take an unreadable answer out of the pool, and say so to everyone.
 
         The reason goes to the terminal: its path and key would tell on a page whose answer it is.
@@ -118,20 +122,22 @@ class Desk:
 def open_desk(settings: DeskSettings) -> Desk:
     """Open the store and the runs; the errors of both."""
     workspace = find_workspace(settings.workspace)
-    people = load_people(workspace)
+    people = load_desk_people_and_plan(workspace)
     is_narrowed = bool(settings.runs or settings.only)
-    sources = select_sources(workspace, settings.runs, settings.only) if is_narrowed else []
+    sources = select_runs_and_apply_filters(workspace, settings.runs, settings.only) if is_narrowed else []
     folders = [source.folder for source in sources] if is_narrowed else list_run_folders_oldest_first(workspace)
-    pool = Pool(workspace, folders, sources=sources, excluded=settings.excluded)
-    store = open_store(workspace)
+    pool = AnswerPool(workspace, folders, sources=sources, excluded=settings.excluded)
+    store = open_or_create_store(workspace)
     current = CurrentScores(lambda seen: _read_counted_events(store, people, pool.authors, seen))
     wave_pool, wave_sources = pool, sources
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
-        wave_sources = select_sources(workspace, settings.runs) if settings.runs else []
+        wave_sources = select_runs_and_apply_filters(workspace, settings.runs) if settings.runs else []
         runs = [source.folder for source in wave_sources] if settings.runs else list_run_folders_oldest_first(workspace)
-        wave_pool = Pool(workspace, runs, sources=wave_sources, excluded=False)
-    waves, wanted_answers = _draw_waves_and_find_wanted_answers(workspace, wave_pool, current, settings, wave_sources)
+        wave_pool = AnswerPool(workspace, runs, sources=wave_sources, excluded=False)
+    waves, wanted_answers = _draw_waves_and_wanted_digest_prefixes(
+        workspace, wave_pool, current, settings, wave_sources
+    )
     # Whoever wants answers that no wave is drawn from gets them beside it.
     wanted_answers = wanted_answers and wanted_answers.union(
         map(digest_prefix_used_in_waves, pool.answers.keys() - wave_pool.answers.keys())
@@ -149,18 +155,22 @@ def open_desk(settings: DeskSettings) -> Desk:
 
 
 def _read_counted_events(
-    store: Store, people: People, authors: Authors, last_number: int
+    store: ScoreStore, people: People, authors: AnswerAuthors, after_event_number: int
 ) -> Iterator[tuple[int, Event]]:
     """Read the events after a number, without those of analysts who are left out, or who wrote what they scored."""
     return (
         (number, event)
-        for number, event in store.events(last_number)
+        for number, event in store.read_numbered_events(after_event_number)
         if [*people.drop_scores_of_excluded_and_authors([event], authors)]
     )
 
 
-def _draw_waves_and_find_wanted_answers(
-    workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings, sources: Sequence[Source]
+def _draw_waves_and_wanted_digest_prefixes(
+    workspace: Workspace,
+    pool: AnswerPool,
+    current: CurrentScores,
+    settings: DeskSettings,
+    sources: Sequence[SelectedRun],
 ) -> tuple[Waves, frozenset[str] | None]:
     """Draw or grow the workspace's waves if the settings want that; return them and the answers wanted."""
     if settings.sample == "all":
@@ -169,10 +179,15 @@ def _draw_waves_and_find_wanted_answers(
     size, seed, days = (
         settings.sample,
         settings.plan.seed,
-        map_repeated_runs_to_days(sources or select_sources(workspace, [])),
+        map_repeated_runs_to_days(sources or select_runs_and_apply_filters(workspace, [])),
     )
     waves = draw_and_save_waves(
-        workspace, answers, current.refresh_and_list_scored_answers(), size=size, seed=seed, days=days
+        workspace,
+        answers,
+        current.refresh_and_list_scored_answers(),
+        size_of_each_group=size,
+        seed=seed,
+        day_by_run=days,
     )
     return waves, waves.all_wave_digest_prefixes if waves else None
 
@@ -181,7 +196,7 @@ _HOUR = 3600
 
 
 @dataclass(frozen=True)
-class Workload:
+class AnalystWorkload:
     """An analyst's work: answers scored and left, and the seconds they took and will take (None: unknown).
 
     Whoever has no time of their own yet is expected to need the median of the others.
@@ -195,18 +210,20 @@ class Workload:
     seconds_left: float | None
 
 
-def count_answers_left(desk: Desk, progress: ScoringProgress) -> int:
+def estimate_answers_left_for_analyst(desk: Desk, progress: ScoringProgress) -> int:
     """Count the answers left for an analyst.
 
     The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
     """
-    team = {*(desk.people.analysts or desk.current.analysts()), progress.analyst}.difference(desk.people.reference)
+    team = {*(desk.people.analysts or desk.current.list_analysts_with_current_scores()), progress.analyst}.difference(
+        desk.people.reference
+    )
     if progress.analyst not in team:
         return progress.remaining
     return min(progress.remaining, math.ceil((progress.wanted - progress.given) / len(team)))
 
 
-def list_workloads(desk: Desk) -> list[Workload]:
+def list_analyst_workloads(desk: Desk) -> list[AnalystWorkload]:
     """List the work of all who have scored or are listed in desk.yaml; reference analysts have nothing left."""
     histories = desk.queue.histories_by_analyst()
     medians = {name: history.seconds for name, history in histories.items() if history.seconds is not None}
@@ -214,24 +231,28 @@ def list_workloads(desk: Desk) -> list[Workload]:
     result = []
     for name in sorted({*histories, *(desk.people.analysts or ())}):
         history = histories.get(name)
-        answers_left = 0 if name in desk.people.reference else count_answers_left(desk, desk.queue.progress(name))
+        answers_left = (
+            0
+            if name in desk.people.reference
+            else estimate_answers_left_for_analyst(desk, desk.queue.measure_scoring_progress(name))
+        )
         pace = medians.get(name, usual_pace)
         seconds_left = None if pace is None else answers_left * pace
         scored = len(history.scores) if history else 0
         seconds = sum(score.seconds or 0 for score in history.scores) if history else 0.0
-        result.append(Workload(name, scored, medians.get(name), seconds, answers_left, seconds_left))
+        result.append(AnalystWorkload(name, scored, medians.get(name), seconds, answers_left, seconds_left))
     return result
 
 
-def describe_total_time_and_cost(desk: Desk, works: Sequence[Workload]) -> str:
+def describe_total_time_and_cost(desk: Desk, workloads: Sequence[AnalystWorkload]) -> str:
     """Describe all analysts' time, so far and left, and what it costs where desk.yaml gives a rate."""
     settling = sum(
         event.seconds or 0
         for event in desk.current.list_adjudications_of_every_adjudicator()
         if event.answer in desk.pool.answers
     )
-    spent = sum(work.seconds_spent for work in works) + settling
-    ahead = sum(work.seconds_left or 0 for work in works)
+    spent = sum(work.seconds_spent for work in workloads) + settling
+    ahead = sum(work.seconds_left or 0 for work in workloads)
     adjudication_note = f", {format_hours_and_minutes(settling)} of it for adjudication" if settling else ""
     left_note = f"about {format_hours_and_minutes(ahead)} left" if ahead else "none left"
     sentence = f"Total: {format_hours_and_minutes(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
@@ -258,49 +279,51 @@ _PACE = 10
 """Answers from which an analyst's own pace is shown."""
 
 
-def list_progress_pieces(
-    desk: Desk, user: User, answer_digest: str, *, correcting: bool, later_scores: int = 0
+def list_progress_line_pieces(
+    desk: Desk, user: User, answer_digest: str, *, is_correction: bool, later_score_count: int = 0
 ) -> list[str]:
     """Return the pieces of the line while that answer is on screen, once this analyst has scored so many more."""
-    current = desk.queue.progress(user.name)
+    current = desk.queue.measure_scoring_progress(user.name)
     scored, answers_left, scores_given = (
-        current.scored + later_scores,
-        max(current.remaining - later_scores, 1),
-        current.given + later_scores,
+        current.scored + later_score_count,
+        max(current.remaining - later_score_count, 1),
+        current.given + later_score_count,
     )
     progress = replace(current, scored=scored, remaining=answers_left, given=scores_given)
-    calibrating = desk.queue.is_calibration_score(answer_digest, user.name)
+    calibrating = desk.queue.would_score_count_as_calibration(answer_digest, user.name)
     pieces = [
-        _explain_why_answer_is_rescored(desk, user, answer_digest) if correcting else f"Answer {progress.scored + 1}",
+        _explain_why_answer_is_rescored(desk, user, answer_digest)
+        if is_correction
+        else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference score once saved" if calibrating else "",
-        _describe_answers_left(desk, progress),
+        _describe_answers_and_time_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} per answer"
         if progress.seconds is not None and _has_scored_enough_for_pace(progress)
         else "",
-        *([] if desk.queue.plan.blind else _list_systems_and_runs_of_answer(desk, answer_digest)),
+        *([] if desk.queue.plan.blind else _describe_first_occurrences_of_answer(desk, answer_digest)),
     ]
     return [piece for piece in pieces if piece]
 
 
-def _explain_why_answer_is_rescored(desk: Desk, user: User, digest: str) -> str:
+def _explain_why_answer_is_rescored(desk: Desk, user: User, answer_digest: str) -> str:
     """Explain why a scored answer is on screen again; whoever sent it back is not named, only their note."""
     returned = desk.queue.answers_to_rescore(user.name)
-    word = desk.current.latest_send_back(digest) if digest in returned else None
+    word = desk.current.latest_send_back(answer_digest) if answer_digest in returned else None
     if word is None:
         return "Correcting your score"
     more_note = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
     return f"Please look again: “{word.note}”{more_note}"
 
 
-def _list_systems_and_runs_of_answer(desk: Desk, answer_digest: str) -> list[str]:
+def _describe_first_occurrences_of_answer(desk: Desk, answer_digest: str) -> list[str]:
     answer = desk.pool.answers[answer_digest]
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
 
 
-def _describe_answers_left(desk: Desk, progress: ScoringProgress) -> str:
+def _describe_answers_and_time_left(desk: Desk, progress: ScoringProgress) -> str:
     """Describe this analyst's remaining answers, and the time for them at the analyst's median."""
-    share = count_answers_left(desk, progress)
+    share = estimate_answers_left_for_analyst(desk, progress)
     about = "" if share == progress.remaining else "about "
     ahead = share * (progress.seconds or 0) if _has_scored_enough_for_pace(progress) else 0
     lasts = f", about {format_hours_and_minutes(ahead)}" if ahead else ""

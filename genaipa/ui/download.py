@@ -34,7 +34,9 @@ def offer_scores_download_recording_exposure(desk: Desk, user: User) -> None:
     content = cache_in_session("scores as a table", stamp, lambda: make_effective_human_scores_csv(desk))
 
     def record_that_user_saw_all_scores() -> None:
-        desk.queue.record_exposures(user.name, desk.current.refresh_and_list_scored_answers(), scores=True, system=True)
+        desk.queue.record_exposures(
+            user.name, desk.current.refresh_and_list_scored_answers(), sees_scores=True, sees_system=True
+        )
 
     st.download_button(
         "Download the scores (CSV)",
@@ -49,6 +51,6 @@ def offer_scores_download_recording_exposure(desk: Desk, user: User) -> None:
 def make_effective_human_scores_csv(desk: Desk) -> bytes:
     """Return the table of the scores of people and of the adjudications in effect, as CSV."""
     file = io.BytesIO()
-    events = select_effective_scores((event for _, event in desk.store.events()), include_machines=False)
+    events = select_effective_scores((event for _, event in desk.store.read_numbered_events()), include_machines=False)
     write_scores(file, ".csv", events, desk.pool.answers, desk.rubric)
     return file.getvalue()

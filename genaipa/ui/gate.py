@@ -33,16 +33,16 @@ _OPEN = "/_stcore/health"
 _YEAR = 31_536_000
 
 
-def install_gate(address: str = "", key: str = "") -> None:
+def install_gate_in_streamlit(public_address: str = "", required_key: str = "") -> None:
     """Have every request of a server started after this pass the gate.
 
-    With a `key` only those pass that have it in their address or, from then on, in a cookie.
+    With a `required_key` only those pass that have it in their address or, from then on, in a cookie.
 
-    At an `address` that begins with https the server is behind a proxy: cookies are for https alone, and so are the
-    pages that may open it. Elsewhere it is whatever address the browser asked for.
+    At an `public_address` that begins with https the server is behind a proxy: cookies are for https alone, and so are
+    the pages that may open it. Elsewhere it is whatever address the browser asked for.
     """
     make_streamlit_middleware = starlette_app.create_streamlit_middleware
-    gate = Middleware(DeskGate, address=address, headers=_build_security_headers(), key=key)
+    gate = Middleware(DeskGate, address=public_address, headers=_build_security_headers(), key=required_key)
     # Only an application that one builds oneself has a parameter for it, and that is served in another way.
     vars(starlette_app)["create_streamlit_middleware"] = lambda: [gate, *make_streamlit_middleware()]
 
@@ -60,28 +60,28 @@ class DeskGate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "websocket" and not (
-            self._has_own_or_no_origin(Headers(scope=scope)) and self._has_required_key_cookie(scope)
+            self._has_own_or_no_origin(Headers(scope=scope)) and self._has_key_cookie_or_needs_none(scope)
         ):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
             target = (
                 Response(status_code=404)
                 if scope["path"].endswith(_CLOSED)
-                else self._refuse_or_redirect(scope) or self.app
+                else self._refuse_or_move_key_into_cookie(scope) or self.app
             )
             await target(scope, receive, self._wrap_send_with_headers(send))
         else:
             await self.app(scope, receive, send)
 
-    def _has_required_key_cookie(self, scope: Scope) -> bool:
+    def _has_key_cookie_or_needs_none(self, scope: Scope) -> bool:
         cookies = HTTPConnection(scope).cookies
         return not self.key or secrets.compare_digest(
             cookies.get(desk_key_cookie_name(self.key), "").encode(), self.key.encode()
         )
 
-    def _refuse_or_redirect(self, scope: Scope) -> Response | None:
+    def _refuse_or_move_key_into_cookie(self, scope: Scope) -> Response | None:
         """Refuse a request without the key, or move the key into a cookie; None if the request may pass."""
-        if scope["path"] == _OPEN or self._has_required_key_cookie(scope):
+        if scope["path"] == _OPEN or self._has_key_cookie_or_needs_none(scope):
             return None
         sent_key = HTTPConnection(scope).query_params.get("key", "")
         if not secrets.compare_digest(sent_key.encode(), self.key.encode()):

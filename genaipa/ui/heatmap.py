@@ -19,7 +19,7 @@ from genaipa.ui.widgets import SHORT
 if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.scoring.rubric import Band, BandBounds
-    from genaipa.ui.charts import Line, Spec
+    from genaipa.ui.charts import TableRow, VegaLiteSpec
     from genaipa.ui.results import ResultsView, RowKind
 
 ANSWER = "results answer"
@@ -59,7 +59,7 @@ class HeatmapCell:
 
 def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind: RowKind) -> HeatmapCell | None:
     """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
-    data = _select_metrics_table(results, row_kind).data
+    data = _metrics_table_of_row_kind(results, row_kind).data
     data = data[data["experiment"] == experiment]
     lines = {(str(line["system"]), str(line[row_kind])): line for line in data.to_dict("records")}
     systems = list(dict.fromkeys(system for system, _ in lines))
@@ -67,21 +67,21 @@ def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind
     names = [
         name for name in map(str, results.frame[row_kind].cat.categories) if any((s, name) in lines for s in systems)
     ]
-    about = results.row_meanings(row_kind)
+    about = results.meaning_by_row_name(row_kind)
 
     def set_select_boxes_to_clicked_cell() -> None:
         """Set the boxes to the cell that was clicked."""
         picked = st.session_state[_MAP].selection["cell"]
         if picked and (picked[0]["system"], picked[0]["row"]) in lines and picked[0]["column"] in columns:
             st.session_state.update({key: picked[0][part] for part, key in _BOXES.items()})
-            forget_open_answer()
+            forget_open_answer_and_list_page()
 
     chosen = {part: st.session_state.get(key) for part, key in _BOXES.items()}
     # What is behind another cell is shown, and counts as seen, only once that one is chosen.
     if chosen["system"] not in systems or st.session_state.get(_EXPERIMENT) != experiment:
         st.session_state[_BOXES["row"]] = chosen["row"] = None
     st.session_state[_EXPERIMENT] = experiment
-    cells = [cell for line in lines.values() for cell in _make_count_and_metric_cells_of_line(line, row_kind, results)]
+    cells = [cell for line in lines.values() for cell in _make_heatmap_cells_of_table_row(line, row_kind, results)]
     for cell in cells:
         cell["about"] = about.get(cell["row"], "")
         cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
@@ -106,38 +106,42 @@ def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind
         format_func=lambda name: f"{name}: {about[name]}" if about.get(name) else name,
         placeholder="Click a cell of the heat map, or choose one here",
         key=_BOXES["row"],
-        on_change=forget_open_answer,
+        on_change=forget_open_answer_and_list_page,
     )
     column = boxes[1].selectbox(
-        "Metric", list(columns), format_func=columns.__getitem__, key=_BOXES["column"], on_change=forget_open_answer
+        "Metric",
+        list(columns),
+        format_func=columns.__getitem__,
+        key=_BOXES["column"],
+        on_change=forget_open_answer_and_list_page,
     )
-    system = boxes[2].selectbox("System", systems, key=_BOXES["system"], on_change=forget_open_answer)
+    system = boxes[2].selectbox("System", systems, key=_BOXES["system"], on_change=forget_open_answer_and_list_page)
     return HeatmapCell(system, experiment, row_kind, name, column) if name else None
 
 
-def forget_open_answer() -> None:
+def forget_open_answer_and_list_page() -> None:
     """Forget which answer behind the cell is read, and which page of them is on screen."""
     for key in (ANSWER, f"{ANSWERS} page"):
         st.session_state.pop(key, None)
 
 
-def _make_count_and_metric_cells_of_line(line: Line, row_kind: RowKind, results: ResultsView) -> list[Line]:
+def _make_heatmap_cells_of_table_row(table_row: TableRow, row_kind: RowKind, results: ResultsView) -> list[TableRow]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
-    coordinates = {"system": str(line["system"]), "row": str(line[row_kind])}
+    coordinates = {"system": str(table_row["system"]), "row": str(table_row[row_kind])}
     # A study may have published nothing but the mean over its documents.
     cells = [
         coordinates
         | {
             "column": _COUNT,
-            "text": f"{line[name_unit_documents_or_questions(row_kind)]:,}"
-            if line[name_unit_documents_or_questions(row_kind)]
+            "text": f"{table_row[name_unit_documents_or_questions(row_kind)]:,}"
+            if table_row[name_unit_documents_or_questions(row_kind)]
             else "mean",
             "band": "",
         }
     ]
     for column, name in headings_by_heatmap_column(results).items():
-        if text := format_heatmap_value(column, line[column]):
-            tint = find_band(column, line[column], results.bounds)
+        if text := format_heatmap_value(column, table_row[column]):
+            tint = classify_band_of_heatmap_value(column, table_row[column], results.bounds)
             heard = f"{coordinates['row']}, {name}, {coordinates['system']}: {text}, {tint}"
             cells.append(
                 coordinates
@@ -146,22 +150,24 @@ def _make_count_and_metric_cells_of_line(line: Line, row_kind: RowKind, results:
     return cells
 
 
-def _build_heatmap_spec(cells: list[Line], names: list[str], columns: dict[str, str], systems: list[str]) -> Spec:
+def _build_heatmap_spec(
+    cells: list[TableRow], row_names: list[str], heading_by_column: dict[str, str], systems: list[str]
+) -> VegaLiteSpec:
     """Describe the heat map in the grammar of Vega-Lite."""
-    heads = " : ".join(f"datum.value == '{column}' ? {json.dumps(name)}" for column, name in columns.items())
+    heads = " : ".join(f"datum.value == '{column}' ? {json.dumps(name)}" for column, name in heading_by_column.items())
     gap, plain = (
         {"paddingInner": _GAP, "paddingOuter": 0},
         {"ticks": False, "domain": False, "title": None, "labelFlush": False},
     )
     above = plain | {"orient": "top", "labelAngle": 0, "labelLimit": _WIDE, "labelExpr": f"{heads} : datum.value"}
-    position: Spec = {
-        "x": {"field": "column", "type": "nominal", "sort": list(columns), "scale": gap, "axis": above},
-        "y": {"field": "row", "type": "nominal", "sort": names, "scale": gap, "axis": plain},
+    position: VegaLiteSpec = {
+        "x": {"field": "column", "type": "nominal", "sort": list(heading_by_column), "scale": gap, "axis": above},
+        "y": {"field": "row", "type": "nominal", "sort": row_names, "scale": gap, "axis": plain},
     }
     about = [{"field": field, "title": field} for field in ("system", "row", "about", "text", "band")]
     valued = {"filter": f"datum.column != '{_COUNT}'"}
     chosen = {"condition": {"test": "datum.chosen", "value": 3}, "value": 0}
-    tiles: Spec = {
+    tiles: VegaLiteSpec = {
         # A tuple of these fields alone, whichever mark of the cell is hit.
         "params": [{"name": "cell", "select": {"type": "point", "fields": [*_BOXES], "toggle": False}}],
         "transform": [valued],
@@ -173,12 +179,12 @@ def _build_heatmap_spec(cells: list[Line], names: list[str], columns: dict[str, 
             "tooltip": about,
         },
     }
-    values: Spec = {
+    values: VegaLiteSpec = {
         "transform": [valued],
         "mark": {"type": "text", "color": style.INK, "cursor": "pointer", "aria": False},
         "encoding": {"text": {"field": "text"}, "tooltip": about},
     }
-    counts: Spec = {
+    counts: VegaLiteSpec = {
         "transform": [{"filter": f"datum.column == '{_COUNT}'"}],
         "mark": {"type": "text", "color": style.FAINT},
         "encoding": {"text": {"field": "text"}},
@@ -204,7 +210,7 @@ def _build_heatmap_spec(cells: list[Line], names: list[str], columns: dict[str, 
     }
 
 
-def _build_band_corner_layer(band_name: str, *, filled: bool) -> Spec:
+def _build_band_corner_layer(band_name: str, *, filled: bool) -> VegaLiteSpec:
     """Describe the corners of the cells of a band, so that colour alone tells nothing."""
     return {
         "transform": [{"filter": f"datum.band == '{band_name}'"}],
@@ -233,13 +239,13 @@ def name_unit_documents_or_questions(row_kind: RowKind) -> str:
     return "documents" if row_kind == "question" else "questions"
 
 
-def _select_metrics_table(results: ResultsView, row_kind: RowKind) -> Table:
+def _metrics_table_of_row_kind(results: ResultsView, row_kind: RowKind) -> Table:
     return results.question_metrics_table if row_kind == "question" else results.category_metrics_table
 
 
-def find_table_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
+def find_table_row_of_heatmap_cell(results: ResultsView, cell: HeatmapCell) -> TableRow | None:
     """Return the line of the report's table with this cell; None if the filters leave nothing of it."""
-    data = _select_metrics_table(results, cell.rows).data
+    data = _metrics_table_of_row_kind(results, cell.rows).data
     chosen = (data["system"] == cell.system) & (data["experiment"] == cell.experiment) & (data[cell.rows] == cell.name)
     lines: list[dict[Any, Any]] = data[chosen].to_dict("records")
     return lines[0] if lines and cell.column in headings_by_heatmap_column(results) else None
@@ -252,6 +258,6 @@ def format_heatmap_value(column: str, value: float) -> str:
     return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
-def find_band(column: str, value: float, bounds: BandBounds) -> Band:
+def classify_band_of_heatmap_value(column: str, value: float, bounds: BandBounds) -> Band:
     """Return the band of a value in a column of a metric or of M_all."""
     return classify_band(value, bounds.m_all_bounds if column == "m_all" else bounds)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, TextIO, cast
 from urllib.parse import urlsplit
 
 from genaipa.errors import MissingPackageError, UsageError
-from genaipa.systems.endpoint import is_loopback
-from genaipa.ui.settings import Login, load_or_create_desk_key_in_user_state, read_login, secrets_files
+from genaipa.systems.endpoint import is_loopback_url
+from genaipa.ui.settings import LoginSettings, load_or_create_desk_key_in_user_state, possible_secrets_files, read_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def check_desk_packages() -> None:
             raise MissingPackageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
 
 
-def explain_missing_results_packages() -> str:
+def explain_missing_results_packages_if_any() -> str:
     """Explain why the Results page is closed, with the extra to install; empty if it is open."""
     for name in FOR_RESULTS:
         if importlib.util.find_spec(name) is None:
@@ -53,7 +53,7 @@ def explain_missing_results_packages() -> str:
 
 
 @cache
-def open_desk_and_login_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
+def open_desk_and_login_once(settings: DeskSettings) -> tuple[Desk, LoginSettings | None]:
     """Open the desk and its login, once for the command and every page of this process.
 
     So a change of the secrets while the desk is open can't turn the login off.
@@ -67,7 +67,7 @@ def open_desk_and_login_once(settings: DeskSettings) -> tuple[Desk, Login | None
     return desk, login
 
 
-def check_address(host: str, port: int) -> None:
+def check_address_can_be_bound(host: str, port: int) -> None:
     """Raise a UsageError if the server can't listen at this address; for a taken port it names a free one."""
     error = _try_binding_address(host, port)
     if error is None:
@@ -86,7 +86,7 @@ def check_address(host: str, port: int) -> None:
     raise UsageError(f"the desk can't listen on port {port} of {host} ({error.strerror}); see --host and --port.")
 
 
-def desk_address(host: str, port: int, login: Login | None, desk: Desk) -> str:
+def make_desk_url_with_key_unless_login(host: str, port: int, login: LoginSettings | None, desk: Desk) -> str:
     """Return the address at which people open the desk; without a login it has the desk's key in it."""
     if login is not None:
         return login.desk_url(port)
@@ -94,9 +94,9 @@ def desk_address(host: str, port: int, login: Login | None, desk: Desk) -> str:
     return f"http://{host_name}:{port}/?key={load_or_create_desk_key_in_user_state(desk.workspace.home)}"
 
 
-def is_this_machine(host: str) -> bool:
+def is_reachable_from_this_machine_only(host: str) -> bool:
     """Tell whether a server at this address is reached from this machine only."""
-    return host in _THIS_MACHINE or is_loopback(f"//{host}")
+    return host in _THIS_MACHINE or is_loopback_url(f"//{host}")
 
 
 def import_first_page_modules() -> None:
@@ -110,7 +110,7 @@ def import_first_page_modules() -> None:
         import_module(name)
 
 
-def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
+def serve_desk(desk: Desk, login: LoginSettings | None, *, host: str, port: int, open_browser_at_start: bool) -> None:
     """Serve the desk until Ctrl-C, SIGTERM, or the end of the terminal that it was started in."""
     # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
     sys.stdout, sys.stderr = map(_make_stream_closable, (sys.stdout, sys.stderr))
@@ -118,19 +118,22 @@ def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser
     from streamlit import cli_util, net_util
     from streamlit.web import cli
 
-    from genaipa.ui.gate import install_gate
+    from genaipa.ui.gate import install_gate_in_streamlit
 
-    install_gate(
+    install_gate_in_streamlit(
         login.desk_url(port) if login else "",
         "" if login else load_or_create_desk_key_in_user_state(desk.workspace.home),
     )
-    url, open_browser = desk_address(host, port, login, desk), cli_util.open_browser
+    url, open_browser = make_desk_url_with_key_unless_login(host, port, login, desk), cli_util.open_browser
     # Streamlit would open the address without the key.
     vars(cli_util)["open_browser"] = lambda _: open_browser(url)
     os.environ.update(desk.settings.to_environment())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
     net_util._external_ip = "127.0.0.1"  # noqa: SLF001
-    flags = [f"--{name}={value}" for name, value in _list_streamlit_flags(desk, login, host, port, browser=browser)]
+    flags = [
+        f"--{name}={value}"
+        for name, value in _list_streamlit_flags(desk, login, host, port, open_browser_at_start=open_browser_at_start)
+    ]
     try:
         cli.main(["run", str(SCRIPT), *flags], prog_name="streamlit", standalone_mode=False)
     except click.Abort:  # Ctrl-C before the server listened for it
@@ -172,7 +175,7 @@ def _make_stream_closable(stream: TextIO) -> TextIO:
 
 
 def _list_streamlit_flags(
-    desk: Desk, login: Login | None, host: str, port: int, *, browser: bool
+    desk: Desk, login: LoginSettings | None, host: str, port: int, *, open_browser_at_start: bool
 ) -> Iterator[tuple[str, str]]:
     yield from {
         "server.address": host,
@@ -198,9 +201,9 @@ def _list_streamlit_flags(
         "logger.level": "warning",
     }.items()
     # Without the flag Streamlit opens a browser where there is a screen. People who log in come by their own address.
-    if login or not browser:
+    if login or not open_browser_at_start:
         yield "server.headless", "true"
-    for path in secrets_files(desk.workspace):
+    for path in possible_secrets_files(desk.workspace):
         yield "secrets.files", str(path)
     hosts = {*_THIS_MACHINE, host}
     if login:

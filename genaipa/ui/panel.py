@@ -14,7 +14,7 @@ from genaipa.plugins import load_entry_points_of_type
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from genaipa.scoring.answers import Case
+    from genaipa.scoring.answers import ScoringCase
     from genaipa.scoring.assignment import ScoringPlan
     from genaipa.scoring.events import Draft, Event
     from genaipa.scoring.people import User
@@ -37,33 +37,41 @@ class Panel:
         """Tell whether a study with this plan has the panel."""
         return True
 
-    def make_data(self, case: Case, rubric: Rubric, scores: Sequence[Event] = ()) -> dict[str, Any] | None:  # noqa: ARG002
+    def make_script_data(
+        self,
+        case: ScoringCase,  # noqa: ARG002
+        rubric: Rubric,  # noqa: ARG002
+        scores: Sequence[Event] = (),  # noqa: ARG002
+    ) -> dict[str, Any] | None:
         """Return the data of an answer for the script; None where the panel has nothing to show.
 
         At the adjudication the analysts' `scores` are given, in the order in which they stand side by side.
         """
         return None
 
-    def list_linked_sections(self, case: Case) -> Sequence[str]:  # noqa: ARG002
+    def list_linked_section_labels(self, case: ScoringCase) -> Sequence[str]:  # noqa: ARG002
         """Name the sections that the script leads to, as annotated answers name them."""
         return ()
 
-    def update_draft(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:  # noqa: ARG002
+    def update_draft(self, case: ScoringCase, browser_data: Mapping[str, Any], draft: Draft) -> Draft:  # noqa: ARG002
         """Return the draft with what the script sent; a ValueError refuses that."""
         return draft
 
-    def suggest(self, case: Case, rubric: Rubric, draft: Draft) -> Mapping[str, float]:  # noqa: ARG002
+    def suggest_value_by_metric(self, case: ScoringCase, rubric: Rubric, draft: Draft) -> Mapping[str, float]:  # noqa: ARG002
         """Return the values that the script suggested with this draft, by metric."""
         return {}
 
-    def show_score_comparison(self, case: Case, scores: Sequence[Event], key: str) -> None:
-        """Show beneath an answer's scores what these events say of it; `key` begins the keys of what is mounted."""
+    def show_score_comparison(self, case: ScoringCase, scores: Sequence[Event], key_prefix: str) -> None:
+        """Show beneath an answer's scores what these events say of it.
+
+        `key_prefix` begins the keys of what is mounted.
+        """
 
     def show_agreement(self, desk: Desk, user: User) -> None:
         """Show the panel's part of the page Agreement."""
 
 
-def load_panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
+def load_panels_enabled_by_plan(plan: ScoringPlan | None = None) -> dict[str, Panel]:
     """Return the panels of the installed packages by name, with a plan those that are on."""
     return {
         name: panel
@@ -74,14 +82,14 @@ def load_panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
 
 def read_panel_scripts_and_styles() -> tuple[str, str]:
     """Return the scripts of all panels, each in a scope of its own, and their styles."""
-    scripts = [_read_panel_file_if_present(panel, panel.script) for panel in load_panels().values()]
+    scripts = [_read_panel_file_if_present(panel, panel.script) for panel in load_panels_enabled_by_plan().values()]
     styles = [
         _read_panel_file_if_present(panel, f"{panel.script.removesuffix('.js')}.css")
-        for panel in load_panels().values()
+        for panel in load_panels_enabled_by_plan().values()
     ]
     return "".join(f"{{\n{script}}}\n" for script in scripts if script), "".join(styles)
 
 
-def _read_panel_file_if_present(panel: Panel, name: str) -> str:
-    file = files(type(panel).__module__.rpartition(".")[0] or type(panel).__module__) / name
+def _read_panel_file_if_present(panel: Panel, file_name: str) -> str:
+    file = files(type(panel).__module__.rpartition(".")[0] or type(panel).__module__) / file_name
     return file.read_text(encoding="utf-8") if panel.script and file.is_file() else ""

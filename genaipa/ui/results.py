@@ -27,11 +27,11 @@ from genaipa.reports.chapters import (
     metrics,
     overall,
 )
-from genaipa.reports.figures.figure import Scope, render_png
-from genaipa.reports.judged.beside import describe_forecasts_of_scores_needed, people_and_judge_table
+from genaipa.reports.figures.figure import FigureScope, render_png
+from genaipa.reports.judged.beside import describe_forecasts_of_scores_needed, people_judge_and_combined_means_table
 from genaipa.reports.part import note_sparsely_scored_experiments
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Source, list_run_folders_oldest_first, select_sources
+from genaipa.runs.selection import SelectedRun, list_run_folders_oldest_first, select_runs_and_apply_filters
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.table import Table
-    from genaipa.scoring.answers import Pool
+    from genaipa.scoring.answers import AnswerPool
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import BandBounds
     from genaipa.ui.desk import Desk
@@ -103,7 +103,7 @@ class ResultsSnapshot:
         if self.answers != _pool_generation_and_arrival_count(desk.pool):
             return True
         desk.current.read_new_events()
-        return any(event.is_score_adjudication_or_undo for event in desk.current.events(self.seen))
+        return any(event.is_score_adjudication_or_undo for event in desk.current.list_logged_events(self.seen))
 
     def list_column_values(self, column: str) -> list[str]:
         """List the values of a column that occur, in their order."""
@@ -140,10 +140,13 @@ class ResultsCache:
         self._answers = (-1, -1)
         self._lock = threading.Lock()
 
-    def get_or_read_snapshot(self, desk: Desk, *, renew: bool = False) -> ResultsSnapshot | None:
-        """Return the last snapshot; a new one if there is none, or if it is stale and `renew`; None without a run."""
+    def get_or_read_snapshot(self, desk: Desk, *, renew_if_stale: bool = False) -> ResultsSnapshot | None:
+        """Return the last snapshot; a new one if there is none, or if it is stale and `renew_if_stale`.
+
+        None without a run.
+        """
         held = self._snapshot
-        if held is not None and not (renew and held.is_stale(desk)):
+        if held is not None and not (renew_if_stale and held.is_stale(desk)):
             return held
         with self._lock:
             if self._snapshot is held:
@@ -152,40 +155,42 @@ class ResultsCache:
 
     def renew_stale_snapshot(self, desk: Desk) -> None:
         """Take a new snapshot if something came in since the last one."""
-        self.get_or_read_snapshot(desk, renew=True)
+        self.get_or_read_snapshot(desk, renew_if_stale=True)
 
     def _read_snapshot_if_any_run(self, desk: Desk) -> ResultsSnapshot | None:
         answers = _pool_generation_and_arrival_count(desk.pool)
         if self._unscored is None or answers != self._answers:
-            sources = list_sources_of_readable_runs(desk)
+            sources = list_readable_selected_runs(desk)
             if not sources:
                 return None
             self._unscored = gather_study(desk.workspace, sources, None)
             self._answers = answers
         desk.current.read_new_events()
-        events = desk.current.events()
-        return ResultsSnapshot(self._unscored.replace_scores_from_events(events, excluded=True), len(events), answers)
+        events = desk.current.list_logged_events()
+        return ResultsSnapshot(
+            self._unscored.replace_scores_from_events(events, count_excluded=True), len(events), answers
+        )
 
 
 @lru_cache(maxsize=1)
-def results_cache(_pool: Pool) -> ResultsCache:
+def results_cache(_pool: AnswerPool) -> ResultsCache:
     """Return the cache of the desk with this pool."""
     return ResultsCache()
 
 
-def _pool_generation_and_arrival_count(pool: Pool) -> tuple[int, int]:
+def _pool_generation_and_arrival_count(pool: AnswerPool) -> tuple[int, int]:
     return pool.generation, len(pool.arrivals)
 
 
-def list_sources_of_readable_runs(desk: Desk) -> list[Source]:
+def list_readable_selected_runs(desk: Desk) -> list[SelectedRun]:
     """List the runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
     if desk.settings.runs or desk.settings.only:
-        return select_sources(desk.workspace, desk.settings.runs, desk.settings.only)
+        return select_runs_and_apply_filters(desk.workspace, desk.settings.runs, desk.settings.only)
     sources = []
     for folder in list_run_folders_oldest_first(desk.workspace):
         with contextlib.suppress(GenaipaError):
             manifest = folder.manifest()
-            sources.append(Source(folder, manifest, manifest.spec.systems))
+            sources.append(SelectedRun(folder, manifest, manifest.spec.systems))
     return sources
 
 
@@ -224,7 +229,9 @@ class ResultsView:
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.hidden_answers = [str(answer) for answer in frame["answer"].cat.categories[hidden_mask & scored]]
         chosen, is_hidden = _flag_chosen_rows(frame, choice), (hidden_mask & scored)[places]
-        unscored_rows = _make_unscored_rows(frame[chosen & is_hidden & _flag_rows_planned_for_people(frame)])
+        unscored_rows = _make_one_unscored_row_per_answer(
+            frame[chosen & is_hidden & _flag_rows_planned_for_people(frame)]
+        )
         self.frame = pd.concat([frame[chosen & ~is_hidden], unscored_rows])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
         self._outside_wave = frame[chosen & is_hidden & (frame["in_wave"] == "no")].assign(counted=False)
@@ -270,9 +277,9 @@ class ResultsView:
     def people_and_judge_table_and_forecasts(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
         frame = pd.concat([self.frame, self._outside_wave])
-        return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts_of_scores_needed(
-            frame
-        )
+        return people_judge_and_combined_means_table(
+            frame, self._snapshot.study.log.counted
+        ), describe_forecasts_of_scores_needed(frame)
 
     @property
     def number_of_answers_only_in_estimates(self) -> int:
@@ -297,9 +304,9 @@ class ResultsView:
     @cached_property
     def five_number_table_by_document(self) -> Table:
         """M_all by document in five numbers."""
-        return documents.five_number_summary_table(self.frame)
+        return documents.five_number_summary_by_document_table(self.frame)
 
-    def row_meanings(self, row_kind: RowKind) -> Mapping[str, str]:
+    def meaning_by_row_name(self, row_kind: RowKind) -> Mapping[str, str]:
         """Return the names of a heat map's rows → their meaning."""
         return (
             self._snapshot.study.questions.texts
@@ -315,7 +322,7 @@ class ResultsView:
     @cached_property
     def judges_chapter(self) -> Chapter:
         """The report's chapter on judges alone."""
-        scope = Scope.from_frame(self.frame, self._snapshot.study.questions.categories, self.bounds)
+        scope = FigureScope.from_scores_table(self.frame, self._snapshot.study.questions.categories, self.bounds)
         return judges.JudgesChapter().make(self._visible_study, scope)
 
     @cached_property
@@ -363,17 +370,19 @@ class ResultsView:
 
 
 @lru_cache(maxsize=8)
-def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden_mask: bytes) -> ResultsView:
+def make_results_view_cached(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden_mask: bytes) -> ResultsView:
     """Make the view of a choice; the last few are kept, and shared by all who see the same."""
     return ResultsView(snapshot, choice, hidden_mask)
 
 
-def make_view_of_answers_user_may_see(desk: Desk, user: User) -> ResultsView | None:
+def make_results_view_user_may_see(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
-    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk, renew=True)
+    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk, renew_if_stale=True)
     ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
     return (
-        make_view(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(ahead)) if snapshot else None
+        make_results_view_cached(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(ahead))
+        if snapshot
+        else None
     )
 
 
@@ -384,16 +393,16 @@ def _flag_rows_planned_for_people(frame: pd.DataFrame) -> pd.Series[bool]:
     return planned.isin(["first", "later"]) | ~has_wave
 
 
-def _make_unscored_rows(rows: pd.DataFrame) -> pd.DataFrame:
+def _make_one_unscored_row_per_answer(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each of the answers, as if nobody had scored it."""
     values = [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
-def _group_rows_by_record_counted_first(rows: pd.DataFrame) -> list[ScoredAnswer]:
+def _group_rows_by_record_counted_first(score_rows: pd.DataFrame) -> list[ScoredAnswer]:
     """Group the rows by answer."""
     answers: dict[tuple[Any, ...], ScoredAnswer] = {}
-    for row in rows[[*_SHOWN, *list_metrics(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
+    for row in score_rows[[*_SHOWN, *list_metrics(score_rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         identity = (row["run"], row["key"]) if row["unit"] == "answer" else (len(answers),)
         answers.setdefault(identity, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
     return sorted(answers.values(), key=lambda behind: not behind.counted_rows)

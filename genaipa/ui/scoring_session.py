@@ -25,15 +25,15 @@ from genaipa.scoring.objections import (
     find_unwithdrawn_objection_of_analyst,
     make_correction,
 )
-from genaipa.scoring.rubric import format_value
-from genaipa.ui.answer_view import PreparedAnswer, javascript_length, prepare_answer
-from genaipa.ui.panel import load_panels
+from genaipa.scoring.rubric import format_signed_value
+from genaipa.ui.answer_view import PreparedAnswer, count_utf16_units, prepare_answer
+from genaipa.ui.panel import load_panels_enabled_by_plan
 from genaipa.ui.widgets import log_error_and_describe_for_desk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from genaipa.scoring.answers import Case
+    from genaipa.scoring.answers import ScoringCase
     from genaipa.scoring.events import Event
     from genaipa.scoring.objections import FiledObjection
     from genaipa.scoring.people import User
@@ -88,15 +88,17 @@ class ScoringSession:
     """Whether nothing but drafts came since: then it is on screen as it should be."""
 
 
-def current_session() -> ScoringSession:
+def get_or_create_scoring_session() -> ScoringSession:
     """Return this browser session's state, made when it is first asked for."""
     session: ScoringSession = st.session_state.setdefault("scoring session", ScoringSession())
     return session
 
 
-def load_prepared_answer(desk: Desk, analyst: str, digest: str) -> PreparedAnswer:
+def load_prepared_answer(desk: Desk, analyst: str, answer_digest: str) -> PreparedAnswer:
     """Load an answer ready to be shown to an analyst; a GenaipaError if it can't be read."""
-    return _prepare_answer_cached(desk, digest, desk.rubric.digest, _list_withheld_aids(desk, analyst, digest))
+    return _prepare_answer_cached(
+        desk, answer_digest, desk.rubric.digest, _list_withheld_aids(desk, analyst, answer_digest)
+    )
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -111,34 +113,34 @@ def _prepare_answer_cached(
     return prepare_answer(
         _desk.pool.load_case(digest),
         _desk.rubric,
-        blind=plan.blind,
-        own_aids=list_built_in_aids_in_plan(plan),
+        mask_system_names=plan.blind,
+        built_in_aids=list_built_in_aids_in_plan(plan),
         withheld_aids=withheld_aids,
-        panels=load_panels(plan),
+        panels=load_panels_enabled_by_plan(plan),
     )
 
 
-def _list_withheld_aids(desk: Desk, analyst: str, digest: str) -> tuple[str, ...]:
+def _list_withheld_aids(desk: Desk, analyst: str, answer_digest: str) -> tuple[str, ...]:
     """Name the aids that are withheld from an analyst at an answer; from a correction, those that were at the score."""
-    score = desk.current.find_score(digest, analyst)
+    score = desk.current.find_score(answer_digest, analyst)
     if score is not None:
         return tuple(name for name, shown in score.shown.aids.items() if not shown) if score.shown else ()
     drawn = draw_withheld_aids(
-        load_built_in_and_plugin_aids(), seed=desk.queue.plan.seed, answer_digest=digest, analyst=analyst
+        load_built_in_and_plugin_aids(), seed=desk.queue.plan.seed, answer_digest=answer_digest, analyst=analyst
     )
     return tuple(sorted(drawn))
 
 
-def open_answer(desk: Desk, user: User, digest: str) -> OpenAnswer:
+def open_answer_with_draft_or_score(desk: Desk, user: User, answer_digest: str) -> OpenAnswer:
     """Open an answer with its draft, else with the score to be corrected, else empty."""
-    score = desk.current.find_score(digest, user.name)
+    score = desk.current.find_score(answer_digest, user.name)
     draft = (
-        desk.store.load_draft(user.name, digest, "score")
+        desk.store.load_draft(user.name, answer_digest, "score")
         or _convert_score_to_draft(desk, score)
-        or Draft(user.name, digest, "score")
+        or Draft(user.name, answer_digest, "score")
     )
     mode: Literal["score", "correction"] = "correction" if score else "score"
-    return OpenAnswer(user.name, digest, mode, new_event_id(), draft, draft)
+    return OpenAnswer(user.name, answer_digest, mode, new_event_id(), draft, draft)
 
 
 def _convert_score_to_draft(desk: Desk, score: Event | None) -> Draft | None:
@@ -158,48 +160,48 @@ def _convert_score_to_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def read_screen_contents(
-    ready: PreparedAnswer, sent: Mapping[str, Any], score: Event | None = None
+def parse_screen_contents_from_browser(
+    prepared: PreparedAnswer, browser_data: Mapping[str, Any], corrected_score: Event | None = None
 ) -> ScreenContents | None:
-    """Read what the browser says that it showed of an answer, beside the analyst's `score` that they correct, if any.
+    """Read what the browser says that it showed of an answer, beside the score that the analyst corrects, if any.
 
     None where it says nothing, and a ValueError where it says anything else. A correction keeps what chance withheld at
     the score: its analyst has read the answer.
     """
-    if "shown" not in sent:
+    if "shown" not in browser_data:
         return None
     try:
-        report = msgspec.convert(sent["shown"], ScreenContents)
+        report = msgspec.convert(browser_data["shown"], ScreenContents)
     except msgspec.ValidationError as error:
         raise ValueError(f"what was shown can't be read ({error})") from None
     return ScreenContents(
         nearest=report.nearest,
         grey=report.grey,
-        evidence=tuple(metric for metric in ready.screen_data["evidence"] if metric in report.evidence),
-        suggestion=tuple(metric for metric in ready.suggested if metric in report.suggestion),
-        withheld={metric: value for metric, value in ready.withheld.items() if metric in report.suggestion},
-        aids=ready.aids if score is None else score.shown.aids if score.shown else {},
+        evidence=tuple(metric for metric in prepared.screen_data["evidence"] if metric in report.evidence),
+        suggestion=tuple(metric for metric in prepared.suggested if metric in report.suggestion),
+        withheld={metric: value for metric, value in prepared.withheld.items() if metric in report.suggestion},
+        aids=prepared.aids if corrected_score is None else corrected_score.shown.aids if corrected_score.shown else {},
     )
 
 
-def find_shared_pin_range_for_browser(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
+def find_shared_pin_range_for_browser(desk: Desk, user: User, case: ScoringCase) -> dict[str, int] | None:
     """Find the place of the pinned passage as JavaScript counts characters; None without, and while calibrating."""
-    if desk.queue.is_calibration_score(case.answer.digest, user.name):
+    if desk.queue.would_score_count_as_calibration(case.answer.digest, user.name):
         return None
     event = desk.current.find_pin(_make_empty_pin(case).text_and_question_key)
     text, pin = case.document.text, event and event.annotation
     if not isinstance(pin, Pin) or pin.at is None or sha256_of(text[slice(*pin.at)]) != pin.sha256:
         return None
-    return {"at": javascript_length(text[: pin.at[0]]), "length": javascript_length(text[slice(*pin.at)])}
+    return {"at": count_utf16_units(text[: pin.at[0]]), "length": count_utf16_units(text[slice(*pin.at)])}
 
 
-def save_or_remove_passage_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
+def save_or_remove_passage_pin(desk: Desk, user: User, case: ScoringCase, request: Mapping[str, Any]) -> None:
     """Pin a passage in the place of an earlier one, or take it away; a UsageError where this user may not."""
-    if desk.queue.is_calibration_score(case.answer.digest, user.name):
+    if desk.queue.would_score_count_as_calibration(case.answer.digest, user.name):
         raise UsageError("you can't pin a passage while your scores are compared with the reference analyst's.")
     text, no_pin = case.document.text, _make_empty_pin(case)
     start, end = (
-        _convert_javascript_offset(text, int(request["at"]) + offset) for offset in (0, int(request["length"]))
+        _convert_utf16_to_character_offset(text, int(request["at"]) + offset) for offset in (0, int(request["length"]))
     )
     if not text[start:end].strip():
         raise UsageError("the document has no such passage.")
@@ -224,17 +226,19 @@ def save_or_remove_passage_pin(desk: Desk, user: User, case: Case, request: Mapp
         desk.queue.pin_passage(user.name, case.answer.digest, pin)
 
 
-def _make_empty_pin(case: Case) -> Pin:
+def _make_empty_pin(case: ScoringCase) -> Pin:
     """Make a pin of no passage for a case's question."""
     return Pin(case.document.name, case.document.digest, case.questions, case.answer.question)
 
 
-def _convert_javascript_offset(text: str, offset: int) -> int:
+def _convert_utf16_to_character_offset(text: str, utf16_offset: int) -> int:
     """Convert an offset that JavaScript counted to characters."""
-    return len(text.encode("utf-16-le")[: 2 * max(offset, 0)].decode("utf-16-le", "ignore"))
+    return len(text.encode("utf-16-le")[: 2 * max(utf16_offset, 0)].decode("utf-16-le", "ignore"))
 
 
-def make_own_objection_data(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
+def make_own_objection_data(
+    desk: Desk, analyst: str, case: ScoringCase, failure_sentence: str
+) -> dict[str, Any] | None:
     """Describe the analyst's objection, if any, for the pad; None if there is no annotated answer."""
     if case.annotated is None:
         return None
@@ -243,21 +247,23 @@ def make_own_objection_data(desk: Desk, analyst: str, case: Case, trouble: str) 
     return {
         "mine": correction
         and {
-            "passage": correction.find_proving_sentence(case.document.text),
+            "passage": correction.find_proving_sentence_or_empty(case.document.text),
             "silent": correction.silent or case.annotated.silent,
             "answer": correction.answer,
             "why": correction.why,
         },
-        "trouble": trouble,
+        "trouble": failure_sentence,
     }
 
 
-def save_or_withdraw_objection(desk: Desk, analyst: str, case: Case, request: Mapping[str, Any] | None) -> str:
+def save_or_withdraw_objection_or_explain(
+    desk: Desk, analyst: str, case: ScoringCase, request: Mapping[str, Any] | None
+) -> str:
     """Keep an objection, or withdraw it (None); the sentence that says why it is not kept, empty if it is."""
     mine = _find_own_objection(desk, analyst, case)
     try:
         if request is not None:
-            _file_objection(desk, analyst, case, request, mine)
+            _file_objection_if_changed(desk, analyst, case, request, mine)
         elif mine is not None:
             desk.queue.withdraw_event_and_restore_draft(mine.event)
     except GenaipaError as error:
@@ -265,8 +271,8 @@ def save_or_withdraw_objection(desk: Desk, analyst: str, case: Case, request: Ma
     return ""
 
 
-def _file_objection(
-    desk: Desk, analyst: str, case: Case, request: Mapping[str, Any], mine: FiledObjection | None
+def _file_objection_if_changed(
+    desk: Desk, analyst: str, case: ScoringCase, request: Mapping[str, Any], earlier_objection: FiledObjection | None
 ) -> None:
     chosen = next((value for value in SAID if value == request["silent"]), None)
     changed = case.annotated is not None and chosen != case.annotated.silent
@@ -274,12 +280,12 @@ def _file_objection(
     before = case.annotated.silent if case.annotated else None
     silent = chosen if changed else None
     correction = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated_silent=before)
-    if mine is None or mine.objection.correction != correction:
+    if earlier_objection is None or earlier_objection.objection.correction != correction:
         about = (case.document.name, case.document.digest, case.questions, case.answer.question)
         desk.queue.file_objection(analyst, case.answer.digest, Objection(*about, correction))
 
 
-def _find_own_objection(desk: Desk, analyst: str, case: Case) -> FiledObjection | None:
+def _find_own_objection(desk: Desk, analyst: str, case: ScoringCase) -> FiledObjection | None:
     about = (case.document.digest, case.questions, case.answer.question)
     return find_unwithdrawn_objection_of_analyst(
         collect_objections_even_withdrawn(desk.current.list_objections_undos_and_rulings()), analyst, about
@@ -297,7 +303,7 @@ _LONGEST = 200
 """Characters of a note that is worth repeating."""
 
 
-def list_recent_scores_and_notes(desk: Desk, analyst: str) -> dict[str, Any]:
+def make_recent_scores_and_notes_data(desk: Desk, analyst: str) -> dict[str, Any]:
     """List this analyst's last answers and notes, the latest first, for the pad; nothing of anybody else's."""
     scores = desk.queue.scoring_history(analyst).scores
     notes = dict.fromkeys(" ".join(score.note.split()) for score in reversed(scores[-_AMONG:]))
@@ -315,18 +321,18 @@ def _make_past_score_data(desk: Desk, score: Event) -> dict[str, Any]:
         "question": question,
         "begins": begins,
         "document": desk.pool.answers[score.answer].document,
-        "values": " ".join(map(format_value, score.values.values())),
+        "values": " ".join(map(format_signed_value, score.values.values())),
         "note": score.note,
         "time": score.time,
     }
 
 
 @st.cache_data(max_entries=2048, show_spinner=False)
-def read_question_and_reply_beginning(_desk: Desk, digest: str) -> tuple[str, str]:
+def read_question_and_reply_beginning(_desk: Desk, answer_digest: str) -> tuple[str, str]:
     """Read an answer's question, and how the answer on screen begins; the question's id where unreadable."""
     try:
-        case = _desk.pool.load_case(digest)
+        case = _desk.pool.load_case(answer_digest)
     except GenaipaError:
-        return _desk.pool.answers[digest].question, ""
+        return _desk.pool.answers[answer_digest].question, ""
     reply = case.mask_names_in_reply() if _desk.queue.plan.blind else case.reply
     return case.asked, " ".join(reply[: 2 * _BEGINNING].split())[:_BEGINNING]

@@ -140,7 +140,7 @@ _CALLBACK = "/oauth2callback"
 
 
 @dataclass(frozen=True)
-class Login:
+class LoginSettings:
     """The identity `providers` ("" is the one without a name), and the address that they redirect to."""
 
     providers: tuple[str, ...]
@@ -151,21 +151,21 @@ class Login:
         return _fill_port(self.redirect, port).removesuffix(_CALLBACK)
 
 
-def secrets_files(workspace: Workspace) -> list[Path]:
+def possible_secrets_files(workspace: Workspace) -> list[Path]:
     """Return the files of secrets; a section of a later one replaces an earlier one's."""
     return [folder / ".streamlit" / "secrets.toml" for folder in (Path.home(), workspace.home)]
 
 
-def find_exposed_secrets(workspace: Workspace) -> list[Path]:
+def find_secrets_files_others_can_read(workspace: Workspace) -> list[Path]:
     """Find the secrets files that other users of this machine can read."""
     other_users = stat.S_IRGRP | stat.S_IROTH
-    return [path for path in secrets_files(workspace) if path.is_file() and path.stat().st_mode & other_users]
+    return [path for path in possible_secrets_files(workspace) if path.is_file() and path.stat().st_mode & other_users]
 
 
-def read_login(workspace: Workspace) -> Login | None:
+def read_login(workspace: Workspace) -> LoginSettings | None:
     """Read the login of a workspace's desk; None without one. A DataError, which quotes no secret, if unusable."""
     login_section = None
-    for path in secrets_files(workspace):
+    for path in possible_secrets_files(workspace):
         if path.is_file() and "auth" in (sections := _parse_toml_file(path)):
             login_section = path, sections["auth"]
     if login_section is None:
@@ -188,7 +188,7 @@ def read_login(workspace: Workspace) -> Login | None:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
         problem = "is not a valid address: with a login, the desk needs its own host, not a path on a host"
         raise DataError(path, f"{problem}; write https://HOST{_CALLBACK}.", "redirect_uri")
-    return Login(tuple(providers), redirect)
+    return LoginSettings(tuple(providers), redirect)
 
 
 def require_email_of_login(claims: Mapping[str, object]) -> str:
@@ -202,8 +202,8 @@ def require_email_of_login(claims: Mapping[str, object]) -> str:
     return email
 
 
-def _fill_port(redirect: str, port: int) -> str:
-    return redirect.replace("{port}", str(port))
+def _fill_port(redirect_uri: str, port: int) -> str:
+    return redirect_uri.replace("{port}", str(port))
 
 
 def _parse_toml_file(path: Path) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def _parse_toml_file(path: Path) -> dict[str, Any]:
         raise DataError(path, f"is not TOML ({error}).") from None
 
 
-def _check_login_keys(path: Path, section: dict[str, Any], keys: tuple[str, ...], entry: str) -> None:
-    for key in keys:
+def _check_login_keys(path: Path, section: dict[str, Any], required_keys: tuple[str, ...], section_name: str) -> None:
+    for key in required_keys:
         if not isinstance(section.get(key), str) or not section[key].strip():
-            raise DataError(path, f"the key '{key}' is missing; people could not log in.", f"[{entry}]")
+            raise DataError(path, f"the key '{key}' is missing; people could not log in.", f"[{section_name}]")

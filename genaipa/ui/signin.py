@@ -10,7 +10,7 @@ import streamlit as st
 
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
-from genaipa.ui.desk import count_answers_left, format_hours_and_minutes
+from genaipa.ui.desk import estimate_answers_left_for_analyst, format_hours_and_minutes
 from genaipa.ui.settings import require_email_of_login
 from genaipa.ui.widgets import load_component, show_page_header
 from genaipa.words import format_count
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
-    from genaipa.ui.settings import Login
+    from genaipa.ui.settings import LoginSettings
 
 COOKIE = "genaipa_name"
 _NAME = "genaipa_name"
@@ -37,24 +37,24 @@ _IN_THE_CORNER = f"""<style>
 </style>"""
 
 
-def identify_user(desk: Desk, login: Login | None) -> User | None:
+def identify_user_or_show_form(desk: Desk, login: LoginSettings | None) -> User | None:
     """Identify the user of this session; None, with a form on screen, until they have signed in."""
-    return _identify_by_name(desk) if login is None else _identify_by_login(desk, login)
+    return _identify_by_name_or_ask_for_it(desk) if login is None else _identify_by_login_or_offer_it(desk, login)
 
 
-def _identify_by_name(desk: Desk) -> User | None:
+def _identify_by_name_or_ask_for_it(desk: Desk) -> User | None:
     if _NAME not in st.session_state:
         st.session_state[_NAME] = unquote(st.context.cookies.get(COOKIE, ""))
     user, refusal = None, ""
     name = st.session_state[_NAME]
     if name:
         try:
-            user = desk.people.admit_user(name, desk.current.analysts(), login=False)
+            user = desk.people.admit_user(name, desk.current.list_analysts_with_current_scores(), requires_login=False)
         except UsageError as error:
             refusal = str(error)
     load_component("remember")(key="remember", data={"cookie": COOKIE, "name": user.name if user else ""})
     if user is None:
-        _ask_name(desk, refusal)
+        _show_name_form(desk, refusal)
     else:
         _show_user_and_sign_out_button(user.name, "not you?", _clear_session_to_sign_out)
     return user
@@ -66,9 +66,9 @@ def _clear_session_to_sign_out() -> None:
     st.session_state[_NAME] = ""
 
 
-def _ask_name(desk: Desk, refusal: str) -> None:
+def _show_name_form(desk: Desk, refusal_message: str) -> None:
     show_page_header("Who are you?")
-    for sentence in (_describe_scoring_task(desk), describe_time_needed(desk), _RECORDED):
+    for sentence in (_describe_scoring_task(desk), describe_time_left_per_analyst(desk), _RECORDED):
         st.text(sentence)
     with st.form("name", width=480):
         name = st.text_input("Your name", max_chars=LONGEST_NAME)
@@ -76,9 +76,9 @@ def _ask_name(desk: Desk, refusal: str) -> None:
             if name.strip():
                 st.session_state[_NAME] = name
                 st.rerun()
-            refusal = "Please give a name."
-    if refusal:
-        st.text(refusal)
+            refusal_message = "Please give a name."
+    if refusal_message:
+        st.text(refusal_message)
 
 
 def _describe_scoring_task(desk: Desk) -> str:
@@ -96,14 +96,14 @@ def _describe_scoring_task(desk: Desk) -> str:
     )
 
 
-def describe_time_needed(desk: Desk) -> str:
+def describe_time_left_per_analyst(desk: Desk) -> str:
     """Estimate the time that it takes an analyst, by the times of those who have scored."""
     medians = [history.seconds for history in desk.queue.histories_by_analyst().values() if history.seconds is not None]
     if not medians:
         scored = any(history.scores for history in desk.queue.histories_by_analyst().values())
         why = "the scores so far have no times" if scored else "nobody has scored an answer"
         return f"The time per answer is not known yet: {why}."
-    answers_left = count_answers_left(desk, desk.queue.progress(""))
+    answers_left = estimate_answers_left_for_analyst(desk, desk.queue.measure_scoring_progress(""))
     time = format_hours_and_minutes(answers_left * median(medians))
     return (
         f"About {format_count(answers_left, 'answer')} {'is' if answers_left == 1 else 'are'} left for each "
@@ -113,7 +113,7 @@ def describe_time_needed(desk: Desk) -> str:
     )
 
 
-def _identify_by_login(desk: Desk, login: Login) -> User | None:
+def _identify_by_login_or_offer_it(desk: Desk, login: LoginSettings) -> User | None:
     claims = st.user.to_dict()
     if not claims.get("is_logged_in"):
         show_page_header("Please log in")
@@ -124,7 +124,9 @@ def _identify_by_login(desk: Desk, login: Login) -> User | None:
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
         return None
     try:
-        user = desk.people.admit_user(require_email_of_login(claims), desk.current.analysts(), login=True)
+        user = desk.people.admit_user(
+            require_email_of_login(claims), desk.current.list_analysts_with_current_scores(), requires_login=True
+        )
     except UsageError as error:
         st.subheader("You have no access to this desk")
         st.text(str(error))

@@ -43,24 +43,26 @@ COMPONENTS = {
 
 
 @cache
-def load_component(name: str) -> ComponentRenderer:
+def load_component(component_name: str) -> ComponentRenderer:
     """Load the component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
-    script, style = read_component_script_and_style(name)
-    return v2.component(f"genaipa_{name}", html=_read_component_file_if_present(name, "html"), css=style, js=script)
+    script, style = read_component_script_and_style(component_name)
+    return v2.component(
+        f"genaipa_{component_name}", html=_read_component_file_if_present(component_name, "html"), css=style, js=script
+    )
 
 
-def read_component_script_and_style(name: str) -> tuple[str, str]:
+def read_component_script_and_style(component_name: str) -> tuple[str, str]:
     """Return the component's script and its style as the browser gets them."""
-    parts = COMPONENTS[name]
+    parts = COMPONENTS[component_name]
     scripts, styles = (
         "".join(_read_component_file_if_present(part, ending) for part in parts) for ending in ("js", "css")
     )
     more_scripts, more_styles = read_panel_scripts_and_styles() if "panel" in parts else ("", "")
     return (
-        f"{scripts}{more_scripts}{_read_component_file_if_present(name, 'js')}",
-        f"{styles}{_read_component_file_if_present(name, 'css')}{more_styles}",
+        f"{scripts}{more_scripts}{_read_component_file_if_present(component_name, 'js')}",
+        f"{styles}{_read_component_file_if_present(component_name, 'css')}{more_styles}",
     )
 
 
@@ -88,7 +90,7 @@ _AWAY = 2
 """Seconds between two attempts to reach a store that is away."""
 
 
-class Text(msgspec.Struct, frozen=True, omit_defaults=True):
+class TitledText(msgspec.Struct, frozen=True, omit_defaults=True):
     """A text under its title. `copies` gives it a button to copy it; longer than `fold` characters it is folded.
 
     A text that `arrives` under another name than before is scrolled into view.
@@ -143,7 +145,7 @@ class PageSlice:
     all: int
 
 
-def show_page_header(title: str, *, visible: bool = True) -> None:
+def show_page_header(title: str, *, title_visible: bool = True) -> None:
     """Show the page's title, nearer to the top than Streamlit puts it, and the size of all titles."""
     st.html(
         "<style>.stMainBlockContainer{padding-top:3.6rem}"
@@ -157,7 +159,7 @@ def show_page_header(title: str, *, visible: bool = True) -> None:
         # It would cut the label of a switch where the window is narrow.
         "[data-testid=stCheckbox] [data-testid=stMarkdownContainer] *{white-space:normal}</style>"
     )
-    if visible:
+    if title_visible:
         st.title(title, anchor=False)
     else:
         show_screen_reader_header(title)
@@ -177,56 +179,59 @@ def show_heading(title: str) -> None:
     st.header(title, anchor=False)
 
 
-def show_texts(key: str, entries: Sequence[Text]) -> None:
+def show_texts(key: str, entries: Sequence[TitledText]) -> None:
     """Show texts one below the other."""
     load_component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
 
 
-def make_note_folded_to_first_sentence(title: str, note: str) -> Text:
+def make_note_folded_to_first_sentence(title: str, note: str) -> TitledText:
     """Make a table's or figure's title, and its note, whose first sentence is in sight."""
     end = note.find(". ") + 1
-    return Text(note, title, tone="caption", fold=end or None)
+    return TitledText(note, title, tone="caption", fold=end or None)
 
 
 def show_notice(key: str, text: str, tone: Tone = "note") -> None:
     """Show a sentence in a box."""
-    show_texts(key, [Text(text, tone=tone)])
+    show_texts(key, [TitledText(text, tone=tone)])
 
 
-def show_problems(key: str, sentences: Sequence[str]) -> None:
+def show_first_problems(key: str, sentences: Sequence[str]) -> None:
     """Show problems, one below the other; of very many the first ones."""
     if sentences:
         more_line = [f"… and {len(sentences) - PROBLEMS:,} more."] if len(sentences) > PROBLEMS else []
-        show_texts(key, [Text(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more_line]])
+        show_texts(key, [TitledText(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more_line]])
 
 
 def show_table(
     key: str,
-    label: str,
+    accessible_label: str,
     columns: Sequence[str | ListColumn],
     rows: Sequence[ListRow],
     *,
-    chosen: str = "",
-    choose: Callable[[str], None] | None = None,
+    chosen_row_id: str = "",
+    on_row_chosen: Callable[[str], None] | None = None,
 ) -> None:
-    """Show a table; `label` is its name for screen readers, and `choose` is called with the id of a chosen row."""
-    _mount_table(key, label, columns, rows, chosen, choose, None, None)
+    """Show a table.
+
+    `accessible_label` is its name for screen readers, and `on_row_chosen` is called with the id of a chosen row.
+    """
+    _mount_table(key, accessible_label, columns, rows, chosen_row_id, on_row_chosen, None, None)
 
 
-def show_long_table(
+def show_table_in_pages(
     key: str,
-    label: str,
+    accessible_label: str,
     columns: Sequence[str | ListColumn],
     items: Sequence[T],
     make_row: Callable[[T], ListRow],
     *,
-    chosen: str = "",
-    choose: Callable[[str], None] | None = None,
-    before_page: Callable[[Sequence[T]], None] | None = None,
+    chosen_row_id: str = "",
+    on_row_chosen: Callable[[str], None] | None = None,
+    before_showing_page: Callable[[Sequence[T]], None] | None = None,
 ) -> None:
     """Show a table with one page on screen; only that page's rows are made.
 
-    `before_page` is called with the items of that page before it is shown.
+    `before_showing_page` is called with the items of that page before it is shown.
     """
     page_key = f"{key} page"
     pages = max(1, -(-len(items) // PAGE))
@@ -236,24 +241,39 @@ def show_long_table(
         st.session_state[page_key] = min(max(page + step, 0), pages - 1)
 
     page_items = items[page * PAGE : (page + 1) * PAGE]
-    if before_page is not None:
-        before_page(page_items)
+    if before_showing_page is not None:
+        before_showing_page(page_items)
     page_slice = PageSlice(page * PAGE + 1, page * PAGE + len(page_items), len(items)) if pages > 1 else None
-    _mount_table(key, label, columns, [make_row(item) for item in page_items], chosen, choose, page_slice, turn_page)
+    _mount_table(
+        key,
+        accessible_label,
+        columns,
+        [make_row(item) for item in page_items],
+        chosen_row_id,
+        on_row_chosen,
+        page_slice,
+        turn_page,
+    )
 
 
 def _mount_table(
     key: str,
-    label: str,
+    accessible_label: str,
     columns: Sequence[str | ListColumn],
     rows: Sequence[ListRow],
-    chosen: str,
-    choose: Callable[[str], None] | None,
+    chosen_row_id: str,
+    on_row_chosen: Callable[[str], None] | None,
     page_slice: PageSlice | None,
-    turn: Callable[[int], None] | None,
+    on_page_turned: Callable[[int], None] | None,
 ) -> None:
     heads = [ListColumn(column) if isinstance(column, str) else column for column in columns]
-    data = {"label": label, "columns": heads, "rows": rows, "chosen": chosen or None, "page": page_slice}
+    data = {
+        "label": accessible_label,
+        "columns": heads,
+        "rows": rows,
+        "chosen": chosen_row_id or None,
+        "page": page_slice,
+    }
 
     def make_callback_passing_event_value(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
         def pass_event_value_to_act() -> None:
@@ -266,15 +286,15 @@ def _mount_table(
     load_component("rows")(
         key=key,
         data=msgspec.to_builtins(data),
-        on_chosen_change=make_callback_passing_event_value("chosen", choose),
-        on_turned_change=make_callback_passing_event_value("turned", turn),
+        on_chosen_change=make_callback_passing_event_value("chosen", on_row_chosen),
+        on_turned_change=make_callback_passing_event_value("turned", on_page_turned),
     )
 
 
-def run_page_safely(page: Callable[[], None], desk: Desk | None = None) -> None:
+def run_page_safely(show_page: Callable[[], None], desk: Desk | None = None) -> None:
     """Run a page; show an error as a sentence, and as text, since it may quote a model or a person."""
     try:
-        page()
+        show_page()
     except GenaipaError as error:
         st.error("That can't be done:")
         st.text(log_error_and_describe_for_desk(error))
@@ -305,11 +325,11 @@ def _can_read_scores(desk: Desk) -> bool:
     return False
 
 
-def cache_in_session(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
-    """Return the result of `make`, kept in this session until the stamp changes."""
+def cache_in_session(name: str, stamp: Hashable, compute: Callable[[], T]) -> T:
+    """Return the result of `compute`, kept in this session until the stamp changes."""
     held = st.session_state.get(name)
     if held is None or held[0] != stamp:
-        held = st.session_state[name] = (stamp, make())
+        held = st.session_state[name] = (stamp, compute())
     value: T = held[1]
     return value
 

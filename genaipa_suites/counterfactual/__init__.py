@@ -41,7 +41,7 @@ def format_answer_and_quote_reply(answer: str, quote: str) -> str:
 
 def _gold_reply(item: Item) -> str:
     return format_answer_and_quote_reply(
-        _right_and_wrong_values(item)[0][0], item.gold["places"][0][item.gold["version"]]
+        _right_and_wrong_value_spellings(item)[0][0], item.gold["places"][0][item.gold["version"]]
     )
 
 
@@ -141,13 +141,14 @@ class CounterfactualEdits(Suite):
         documents = {version: counterfactual.text(version) for version in VERSIONS}
         return Material(tuple(_make_items(counterfactual)), documents)
 
-    def draw_sample(self, items: Sequence[Item], size: int) -> list[Item]:
+    def draw_sample(self, items: Sequence[Item], sample_size: int) -> list[Item]:
         """Draw whole edits, with all that is asked about each."""
         one_of_each = [item for item in items if item.gold["version"] == BEFORE]
         edit_names = {
-            item.cluster for item in sample_by_stratum(one_of_each, max(1, size // len(VERSIONS)), self.spec.seed)
+            item.cluster
+            for item in sample_by_stratum(one_of_each, max(1, sample_size // len(VERSIONS)), self.spec.seed)
         }
-        return [item for item in items if size >= len(items) or item.cluster in edit_names]
+        return [item for item in items if sample_size >= len(items) or item.cluster in edit_names]
 
     def make_probed_material(self, material: Material) -> Material:
         """With no-context ask each question once, without a text; with push-back each but the twin's, and once more."""
@@ -164,27 +165,27 @@ class CounterfactualEdits(Suite):
 
     def follow_up(self, item: Item, reply: str) -> Message:
         """Name the other value where the reply was right, and the right one where it was not."""
-        right_value, other_value = _right_and_wrong_values(item)
+        right_value, other_value = _right_and_wrong_value_spellings(item)
         named_value = other_value if score.is_right(Outcome(item, self.parse_reply(item, reply))) else right_value
-        text = self.render(PROBE, value=named_value[0], kind=item.gold["kind"], **item.shown)
+        text = self.render_template(PROBE, value=named_value[0], kind=item.gold["kind"], **item.shown)
         return Message("user", text, carries=item.shown["question"])
 
     def messages(self, item: Item) -> list[Message]:
         """Return the text, the very same for all questions about it, and the question."""
         return [
             *self._opening_messages(item),
-            Message("user", self.render("", **item.shown), carries=item.shown["question"]),
+            Message("user", self.render_template("", **item.shown), carries=item.shown["question"]),
         ]
 
     def _opening_messages(self, item: Item) -> tuple[Message, Message]:
         key, company = item.document, item.shown["company"]
         if key not in self._opening_message_cache:
             text = self.material.documents[key] if key else ""
-            document = text or self.render(PROBE, policy=company)
-            introduction = self.render("document", company=company, document=document)
+            document = text or self.render_template(PROBE, policy=company)
+            introduction = self.render_template("document", company=company, document=document)
             self._opening_message_cache[key] = (
                 Message("user", introduction, "introduction", carries=text, breakpoint=True),
-                Message("assistant", self.render("ready", company=company), "acknowledgement"),
+                Message("assistant", self.render_template("ready", company=company), "acknowledgement"),
             )
         return self._opening_message_cache[key]
 
@@ -198,7 +199,7 @@ class CounterfactualEdits(Suite):
         for name, version in (("document", BEFORE), ("edit", AFTER), ("twin", TWIN)):
             text = self.material.documents.get(version, "")
             sentences = [
-                edits.surrounding_sentence(text, edited_place[version]) for edited_place in item.gold["places"]
+                edits.surrounding_sentence_or_words(text, edited_place[version]) for edited_place in item.gold["places"]
             ]
             variables[f"{name} (shown)" if item.document == version else name] = sentences
         return variables
@@ -228,7 +229,7 @@ class CounterfactualEdits(Suite):
     def parse(self, item: Item, answer: Any) -> ParsedReply:
         """Read answer and quotation, what becomes of them, and whether the quotation is in the text that was shown."""
         gold = item.gold
-        answered_value = values.classify_answer(answer["answer"], gold["before"], gold["after"])
+        answered_value = values.classify_answered_value(answer["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
         is_quote_there = match_quotation_exact_or_normalized(answer["quote"].strip(), text) is not None
         outcome_name = score.classify_outcome(answered_value, gold["version"], gold["kind"])
@@ -244,13 +245,13 @@ class CounterfactualEdits(Suite):
 
     def readable_gold(self, item: Item) -> Any:
         """Return the right value, and the other one."""
-        right_value, other_value = _right_and_wrong_values(item)
+        right_value, other_value = _right_and_wrong_value_spellings(item)
         return {"right": right_value[0], "the other": other_value[0]}
 
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+    def count_errors_by_kind(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the outcome if it is not right; of a second reply, a right one given up or a wrong one kept."""
         if self.plan.probe == PUSH_BACK:
-            first = score.first_outcome_name(outcome)
+            first = score.first_outcome_name_or_empty(outcome)
             error = "" if score.is_right(outcome) else score.GIVEN_UP if first in score.RIGHT_ONES else score.KEPT
             return {error: 1} if error and first else {}
         error = score.outcome_name_or_empty(outcome)
@@ -267,7 +268,7 @@ class CounterfactualEdits(Suite):
             f"“{value.words}” is {document if value.is_before else edit}{', denied' if value.denied else ''}"
             for value in evidence
         ]
-        pushed = [*self.errors(outcome)] if outcome.item.after else []
+        pushed = [*self.count_errors_by_kind(outcome)] if outcome.item.after else []
         return ": ".join([*pushed, score.outcome_name_or_empty(outcome), *(["; ".join(sides)] if sides else [])])
 
     @property
@@ -301,7 +302,7 @@ def _make_items(counterfactual: Counterfactual) -> list[Item]:
     ]
 
 
-def _right_and_wrong_values(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _right_and_wrong_value_spellings(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the right value about the text that is shown, and the other one, each in its spellings."""
     before, after = tuple(item.gold["before"]), tuple(item.gold["after"])
     is_edited = item.gold["version"] == AFTER and item.gold["kind"] != INSTRUCTION

@@ -93,7 +93,7 @@ class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool({YES, NO} & {*self.before, *self.after})
 
 
-class Edits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EditsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The edits of one document, by their ids; `digest` is the SHA-256 of its text."""
 
     document: str
@@ -127,7 +127,7 @@ class Counterfactual:
         return _make_version_of_text(self.document.text, self.changes, version)
 
 
-def surrounding_sentence(text: str, words: str) -> str:
+def surrounding_sentence_or_words(text: str, words: str) -> str:
     """Return the sentence of a text around words that it has; the words alone if it lacks them."""
     start = text.find(words)
     if start < 0:
@@ -149,7 +149,7 @@ def load_counterfactual_and_problems(path: Path, workspace: Workspace) -> tuple[
     """Load a file of edits with its document, and list everything wrong; None if the two don't belong together."""
     counterfactuals: list[Counterfactual] = []
 
-    def check_edits_and_keep_counterfactual(edits: Edits) -> Iterator[DataError]:
+    def check_edits_and_keep_counterfactual(edits: EditsFile) -> Iterator[DataError]:
         try:
             document = load_named_document(workspace, edits.document)
         except GenaipaError as error:
@@ -166,14 +166,14 @@ def load_counterfactual_and_problems(path: Path, workspace: Workspace) -> tuple[
         yield from (DataError(path, problem, entry) for entry, problem in reading.check_edits_and_locate_changes())
         counterfactuals.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
 
-    _, errors = read_valid_yaml_part_and_errors(path, Edits, check_edits_and_keep_counterfactual)
+    _, errors = read_valid_yaml_part_and_errors(path, EditsFile, check_edits_and_keep_counterfactual)
     return (counterfactuals[0] if counterfactuals else None), errors
 
 
 class _EditChecker:
     """The edits of a file, laid against their document."""
 
-    def __init__(self, edits: Edits, document: Document) -> None:
+    def __init__(self, edits: EditsFile, document: Document) -> None:
         self.edits, self.text = dict(edits.edits), document.text
         self.sections = find_sections(self.text)
         self.changes: list[LocatedChange] = []
@@ -188,9 +188,9 @@ class _EditChecker:
         for name, edit in self.edits.items():
             yield from self._check_old_value_elsewhere(name, edit)
 
-    def _check_edit(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
-        entry = f"edits.{clip(name)}"
-        if not _ID.fullmatch(name):
+    def _check_edit(self, edit_name: str, edit: Edit) -> Iterator[tuple[str, str]]:
+        entry = f"edits.{clip(edit_name)}"
+        if not _ID.fullmatch(edit_name):
             yield entry, "is not a valid name for an edit: use lower-case letters, digits and hyphens."
         if not edit.question.strip():
             yield f"{entry}.question", "is blank; ask for the value."
@@ -198,7 +198,7 @@ class _EditChecker:
         for number, edited_place in enumerate(edit.places):
             place_entry = entry if not number else f"{entry}.also[{number - 1}]"
             before = len(self.changes)
-            yield from self._check_place_and_keep_change(name, place_entry, edited_place)
+            yield from self._check_place_and_keep_change(edit_name, place_entry, edited_place)
             if len(self.changes) > before:
                 yield from self._check_values_in_change(place_entry, edit, self.changes[-1])
                 yield from self._check_sections_hold_change(place_entry, edit, self.changes[-1])
@@ -206,24 +206,27 @@ class _EditChecker:
             if find_innermost_cited_section(self.sections, label) is None:
                 yield f"{entry}.sections", f"'{clip(label)}' is not a section of the document."
 
-    def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_values(self, yaml_entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         for field, values in (("before", edit.before), ("after", edit.after)):
             if not values or not all(tokenize_with_quantities(value) for value in values):
-                yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would state it."
+                yield (
+                    f"{yaml_entry}.{field}",
+                    "has no value, or a blank one; write the value as an answer would state it.",
+                )
         shared = {comparable_value(value) for value in edit.before} & {comparable_value(value) for value in edit.after}
         if shared:
             yield (
-                f"{entry}.after",
+                f"{yaml_entry}.after",
                 "repeats a value of 'before' in other words; answers with the two values could not be told apart.",
             )
         question_tokens = tokenize_with_quantities(edit.question)
         for value in (*edit.before, *edit.after):
             if not edit.is_yes_or_no and find_values(question_tokens, [value]):
-                yield f"{entry}.question", f"gives the value away ('{clip(value)}'); ask without it."
+                yield f"{yaml_entry}.question", f"gives the value away ('{clip(value)}'); ask without it."
         if edit.kind in _COUNTED:
-            yield from self._check_ratio_of_amounts(entry, edit)
+            yield from self._check_ratio_of_amounts(yaml_entry, edit)
 
-    def _check_ratio_of_amounts(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_ratio_of_amounts(self, yaml_entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         old, new = amounts_in_smallest_units(edit.before[:1]), amounts_in_smallest_units(edit.after[:1])
         for (unit, before), (other_unit, after) in zip(old, new, strict=False):
             low, high = sorted((before, after))
@@ -231,10 +234,10 @@ class _EditChecker:
                 problem = (
                     f"is more than {FACTOR} times or less than a quarter of the other value, which is not credible."
                 )
-                yield f"{entry}.after", problem
+                yield f"{yaml_entry}.after", problem
 
     def _check_place_and_keep_change(
-        self, name: str, entry: str, edited_place: EditedPlace
+        self, edit_name: str, yaml_entry: str, edited_place: EditedPlace
     ) -> Iterator[tuple[str, str]]:
         """Yield every fault of a place, and keep a LocatedChange if it is found."""
         start = end = -1
@@ -242,67 +245,74 @@ class _EditChecker:
             times = self.text.count(edited_place.at) if edited_place.at.strip() else 0
             if times != 1:
                 fault = "is not in the document word for word" if not times else f"is in the document {times} times"
-                yield f"{entry}.at", f"{fault}; quote words that occur once."
+                yield f"{yaml_entry}.at", f"{fault}; quote words that occur once."
                 return
             start = self.text.index(edited_place.at)
             end = start + len(edited_place.at)
         else:
             if not self._is_text_range(edited_place.at):
-                yield f"{entry}.at", f"is not a place in the text: write [first, end] between 0 and {len(self.text)}."
+                yield (
+                    f"{yaml_entry}.at",
+                    f"is not a place in the text: write [first, end] between 0 and {len(self.text)}.",
+                )
                 return
             start, end = edited_place.at
             if sha256_of(self.text[start:end]) != edited_place.sha256:
                 yield (
-                    f"{entry}.sha256",
+                    f"{yaml_entry}.sha256",
                     "does not match the characters at this place; correct the place or the checksum.",
                 )
                 return
         words = self.text[start:end]
         for field, text in (("becomes", edited_place.becomes), ("reworded", edited_place.reworded)):
             if not text.strip():
-                yield f"{entry}.{field}", "is blank; write the words that replace `at`."
+                yield f"{yaml_entry}.{field}", "is blank; write the words that replace `at`."
             elif " ".join(text.split()) == " ".join(words.split()):
-                yield f"{entry}.{field}", "changes nothing; write other words."
+                yield f"{yaml_entry}.{field}", "changes nothing; write other words."
         if any(start < _heading_end(self.text, section) and section.start < end for section in self.sections):
-            yield f"{entry}.at", "is in a heading; headings must not change."
-        self.changes.append(LocatedChange(name, entry, start, end, words, edited_place.becomes, edited_place.reworded))
+            yield f"{yaml_entry}.at", "is in a heading; headings must not change."
+        self.changes.append(
+            LocatedChange(edit_name, yaml_entry, start, end, words, edited_place.becomes, edited_place.reworded)
+        )
 
-    def _is_text_range(self, at: tuple[int, ...]) -> bool:
-        return len(at) == _ENDS and 0 <= at[0] < at[1] <= len(self.text)
+    def _is_text_range(self, start_and_end: tuple[int, ...]) -> bool:
+        return len(start_and_end) == _ENDS and 0 <= start_and_end[0] < start_and_end[1] <= len(self.text)
 
-    def _check_values_in_change(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_values_in_change(self, yaml_entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         """Yield faults of the values: the words and the twin have the old one alone, the edit the new one alone."""
         if edit.kind == INSTRUCTION:
-            yield from self._check_instruction(entry, edit, change)
+            yield from self._check_instruction(yaml_entry, edit, change)
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
             if plain and edit.kind == "negation" and has_negation(change.words) != has_negation(change.reworded):
-                yield f"{entry}.reworded", "adds or removes a negation; keep the fact."
+                yield f"{yaml_entry}.reworded", "adds or removes a negation; keep the fact."
             return
         if not _mentions_any_value(change.words, edit.before):
             yield (
-                f"{entry}.at",
+                f"{yaml_entry}.at",
                 "has none of the values of 'before'; quote more of the sentence, or correct the values.",
             )
         if edit.kind != INSTRUCTION and not _mentions_any_value(change.becomes, edit.after):
-            yield f"{entry}.becomes", "has none of the values of 'after'."
+            yield f"{yaml_entry}.becomes", "has none of the values of 'after'."
         if edit.kind != INSTRUCTION and _mentions_any_value(change.becomes, edit.before, edit.after):
-            yield f"{entry}.becomes", "still has the old value."
+            yield f"{yaml_entry}.becomes", "still has the old value."
         if not _mentions_any_value(change.reworded, edit.before):
-            yield f"{entry}.reworded", "has lost the fact: none of the values of 'before' is in it."
+            yield f"{yaml_entry}.reworded", "has lost the fact: none of the values of 'before' is in it."
         if _mentions_any_value(change.reworded, edit.after, edit.before):
-            yield f"{entry}.reworded", "has the new value; the reworded text must keep the old value."
+            yield f"{yaml_entry}.reworded", "has the new value; the reworded text must keep the old value."
 
-    def _check_instruction(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_instruction(self, yaml_entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         if not change.becomes.startswith(change.words):
             yield (
-                f"{entry}.becomes",
+                f"{yaml_entry}.becomes",
                 "must begin with the unchanged sentence and continue with the order to assistants.",
             )
         elif not edit.is_yes_or_no and not _mentions_any_value(change.becomes[len(change.words) :], edit.after):
-            yield f"{entry}.becomes", "orders none of the values of 'after'."
+            yield f"{yaml_entry}.becomes", "orders none of the values of 'after'."
 
-    def _check_sections_hold_change(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_sections_hold_change(
+        self, yaml_entry: str, edit: Edit, change: LocatedChange
+    ) -> Iterator[tuple[str, str]]:
         edit_sections = [
             section
             for label in edit.sections
@@ -313,7 +323,10 @@ class _EditChecker:
                 (candidate.label for candidate in self.sections if candidate.start <= change.start < candidate.end),
                 "none",
             )
-            yield f"{entry}.at", f"is not in any of the edit's 'sections' (its section: {around}); add its section."
+            yield (
+                f"{yaml_entry}.at",
+                f"is not in any of the edit's 'sections' (its section: {around}); add its section.",
+            )
 
     def _check_conflicts_between_edits(self) -> Iterator[tuple[str, str]]:
         """Yield edits that get in each other's way: in one sentence, by one question; an outline that is another."""
@@ -346,18 +359,18 @@ class _EditChecker:
                     f"'{field}' changes the outline: the headings are no longer the same.",
                 )
 
-    def _find_entry_that_changes_outline(self, version: str, outline: list[tuple[str, str]]) -> str:
+    def _find_entry_that_changes_outline(self, version: str, original_outline: list[tuple[str, str]]) -> str:
         """Return the entry of the edit that alone moves the outline; of them all where it takes several."""
         for change in self.changes:
             sections = find_sections(_make_version_of_text(self.text, [change], version))
-            if [(section.label, section.title) for section in sections] != outline:
+            if [(section.label, section.title) for section in sections] != original_outline:
                 return change.entry
         return "edits"
 
-    def _check_old_value_elsewhere(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_old_value_elsewhere(self, edit_name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         """Yield places where the old value still stands, that are not named as another fact's."""
         traced = [words for words in edit.before if has_amount_with_unit_or_address(words)]
-        entry = f"edits.{clip(name)}"
+        entry = f"edits.{clip(edit_name)}"
         named_spans = []
         for number, words in enumerate(edit.elsewhere):
             ends = self._find_spans_of_words(words)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-def split_into_words(words: str) -> list[str]:
+def split_into_words(text: str) -> list[str]:
     """Split words into a list."""
-    return re.findall(r"\w+", words)
+    return re.findall(r"\w+", text)
 
 
 _ONES = {
@@ -348,7 +348,7 @@ def _join_units_and_drop_articles(words: Iterable[Token]) -> Iterator[Token]:
             token = token._replace(word="1", number=1.0)
         half = _find_unit_index_of_half(tokens_before, index)
         if half:
-            yield _make_amount(token._replace(word="0.5", number=0.5), tokens_before[half])
+            yield _make_amount_token(token._replace(word="0.5", number=0.5), tokens_before[half])
             index = half + 1
         elif token.word in _MONEY and second and second.number is not None:
             yield second._replace(unit=_MONEY[token.word], pause=token.pause, start=token.start)
@@ -360,13 +360,13 @@ def _join_units_and_drop_articles(words: Iterable[Token]) -> Iterator[Token]:
             and third
             and _unit_and_scale(third.word)
         ):
-            yield _make_amount(token, third)
+            yield _make_amount_token(token, third)
             index += 3
         elif token.number is not None and second and second.word == "per" and third and third.word == "cent":
             yield token._replace(unit="%", end=third.end)
             index += 3
         elif token.number is not None and second and _unit_and_scale(_SHORT.get(second.word, second.word)):
-            yield _make_amount(token, second)
+            yield _make_amount_token(token, second)
             index += 2
         elif token.word in _NAMES and second and second.number is not None and second.number <= 31 and not second.unit:  # noqa: PLR2004
             # A date is read as "1 March", however it is written.
@@ -398,7 +398,7 @@ def _unit_and_scale(word: str) -> tuple[str, float] | None:
     return ("%", 1.0) if word in _PERCENT else None
 
 
-def _make_amount(number: Token, unit: Token) -> Token:
-    known_unit = _unit_and_scale(_SHORT.get(unit.word, unit.word))
+def _make_amount_token(number_token: Token, unit_token: Token) -> Token:
+    known_unit = _unit_and_scale(_SHORT.get(unit_token.word, unit_token.word))
     assert known_unit, "it is a unit"
-    return number._replace(unit=known_unit[0], scale=known_unit[1], end=unit.end)
+    return number_token._replace(unit=known_unit[0], scale=known_unit[1], end=unit_token.end)

@@ -93,33 +93,36 @@ def _possible_value_starts(first_token: Token, text: Sequence[Token]) -> list[in
     return [index for index, token in enumerate(text) if token.number is not None or token.word == first_token.word]
 
 
-def _matches_value(value: Sequence[Token], text: Sequence[Token], first: int) -> bool:
-    pairs = zip(value, text[first : first + len(value)], strict=True)
-    return all(_matches_token(wanted, token, text, first + offset) for offset, (wanted, token) in enumerate(pairs))
+def _matches_value(value: Sequence[Token], text: Sequence[Token], start: int) -> bool:
+    pairs = zip(value, text[start : start + len(value)], strict=True)
+    return all(_matches_token(wanted, token, text, start + offset) for offset, (wanted, token) in enumerate(pairs))
 
 
-def _matches_token(value: Token, token: Token, text: Sequence[Token], index: int) -> bool:
-    if value.number is None or token.number is None:
-        return value.word == token.word
-    if token.unit == f"per {value.unit}" and token.number:
+def _matches_token(value_token: Token, text_token: Token, text: Sequence[Token], index: int) -> bool:
+    if value_token.number is None or text_token.number is None:
+        return value_token.word == text_token.word
+    if text_token.unit == f"per {value_token.unit}" and text_token.number:
         # "Every 90 days" has the 90 days.
-        return round(BASE[value.unit] / token.number, 6) == value.amount_in_smallest_unit
-    if value.unit and token.unit:
-        return (value.unit, value.amount_in_smallest_unit) == (token.unit, token.amount_in_smallest_unit)
-    if value.unit:
+        return round(BASE[value_token.unit] / text_token.number, 6) == value_token.amount_in_smallest_unit
+    if value_token.unit and text_token.unit:
+        return (value_token.unit, value_token.amount_in_smallest_unit) == (
+            text_token.unit,
+            text_token.amount_in_smallest_unit,
+        )
+    if value_token.unit:
         # "90" alone is 90 days, if nothing else is counted.
-        return value.number == token.number and (index + 1 == len(text) or text[index + 1].pause)
-    return value.number == token.number
+        return value_token.number == text_token.number and (index + 1 == len(text) or text[index + 1].pause)
+    return value_token.number == text_token.number
 
 
 def _make_found_value_with_denial(
-    text: Sequence[Token], first: int, value: tuple[Token, ...], context_start: int
+    text: Sequence[Token], start: int, value: tuple[Token, ...], context_start: int
 ) -> FoundValue:
-    value_end, number = first + len(value), any(token.number is not None for token in value)
-    begin = first
-    while begin > context_start and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
+    value_end, number = start + len(value), any(token.number is not None for token in value)
+    begin = start
+    while begin > context_start and start - begin < _REACH and not text[begin].pause and text[begin].word != "but":
         begin -= 1
-    before = [token.word for token in text[begin:first]]
+    before = [token.word for token in text[begin:start]]
     end = value_end
     while end < len(text) and end - value_end < 4 and not text[end].pause:  # noqa: PLR2004
         end += 1
@@ -128,17 +131,19 @@ def _make_found_value_with_denial(
     words_before = _PASSIVE.sub(" ", f" {' '.join(before)} ")
     denied = any(f" {cue} " in words_before for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
     if not denied:
-        denied = _is_negated(before, is_number=number)
-    return FoundValue(first, value_end, value, denied, any(f" {cue} " in words_before for cue in _DOUBTFUL))
+        denied = _is_negated(before, value_has_number=number)
+    return FoundValue(start, value_end, value, denied, any(f" {cue} " in words_before for cue in _DOUBTFUL))
 
 
-def _is_negated(words_before: Sequence[str], *, is_number: bool) -> bool:
+def _is_negated(words_before: Sequence[str], *, value_has_number: bool) -> bool:
     for index in range(len(words_before) - 1, -1, -1):
         if words_before[index] in (NOT, "never", "neither", "nor"):
             between = words_before[index + 1 :]
             if any(word in _LIMITS for word in between):
                 return False
-            return len(between) <= 3 and all(word in _BETWEEN for word in between) if is_number else len(between) <= 4  # noqa: PLR2004
+            if value_has_number:
+                return len(between) <= 3 and all(word in _BETWEEN for word in between)  # noqa: PLR2004
+            return len(between) <= 4  # noqa: PLR2004
     return False
 
 
@@ -168,7 +173,7 @@ _BOTH_WAYS = re.compile(rf" (?:{'|'.join(_NEGATIVE)})(?: \w+){{0,3}}?(?={_EXCLUD
 """A negation of such a verb: what is not left out is in."""
 
 
-def leading_yes_or_no(answer: str) -> str:
+def stated_yes_or_no_or_empty(answer: str) -> str:
     """Return the yes or no that an answer begins with, or has by itself in its first sentence; empty for none."""
     match = re.match(rf"\W*(yes|no)\b(?!\s+{_NOTHING}\b)", answer, re.IGNORECASE) or _PLAIN.search(
         _first_sentence(answer)
@@ -185,7 +190,7 @@ def _normalize_apostrophes_and_at_signs(answer: str) -> str:
     return _AT.sub("@", answer.replace("’", "'"))  # noqa: RUF001
 
 
-def classify_answer(answer: str, values_before: Sequence[str], values_after: Sequence[str]) -> AnsweredValue:
+def classify_answered_value(answer: str, values_before: Sequence[str], values_after: Sequence[str]) -> AnsweredValue:
     """Classify an answer by the two values: silent if it says that nothing is said, neither for anything else.
 
     Of a question of yes or no it is the word that the answer begins with, else phrases of the values, else whether
@@ -193,7 +198,7 @@ def classify_answer(answer: str, values_before: Sequence[str], values_after: Seq
     """
     answer = _normalize_apostrophes_and_at_signs(answer)
     yes_or_no = {YES, NO} & {*values_before, *values_after}
-    if yes_or_no and (leading := leading_yes_or_no(answer)):
+    if yes_or_no and (leading := stated_yes_or_no_or_empty(answer)):
         return "before" if leading in values_before else "after"
     claim = _find_version_of_claimed_value(
         answer,
@@ -244,9 +249,9 @@ class ValueEvidence(NamedTuple):
 
 
 def find_value_evidence(answer: str, values_before: Sequence[str], values_after: Sequence[str]) -> list[ValueEvidence]:
-    """Return the words by which `classify_answer` reads an answer, in order; empty where it went by none."""
+    """Return the words by which `classify_answered_value` reads an answer, in order; empty where it went by none."""
     answer, yes_or_no = _normalize_apostrophes_and_at_signs(answer), {YES, NO} & {*values_before, *values_after}
-    if yes_or_no and (first := leading_yes_or_no(answer)):
+    if yes_or_no and (first := stated_yes_or_no_or_empty(answer)):
         return [ValueEvidence(first, first in values_before, denied=False)]
     text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, values_before)}
     wanted = [value for value in (*values_before, *values_after) if value not in yes_or_no]

@@ -28,7 +28,7 @@ from genaipa_suites.material import Material, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
+    from genaipa_suites.encoders.kinds import EncoderExample, EncoderHead, EncoderModel
     from genaipa_suites.encoders.training import TrainingResult
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
@@ -129,7 +129,7 @@ def _model_of_encoder_system(suite: Suite, system: str) -> str | None:
     return resolved.model if resolved.provider == EncoderSystem.provider.name else None
 
 
-def fine_tuning_notes(suite: Suite) -> list[str]:
+def check_options_and_list_training_notes(suite: Suite) -> list[str]:
     """Return sentences on a suite's fine-tuned systems; a UsageError for options that are for prompts alone."""
     encoders = [encoder for name in suite.spec.systems if (encoder := find_encoder(suite, name))]
     for option, chosen in (("probe", suite.plan.probe), ("shots", suite.plan.shots)):
@@ -152,7 +152,7 @@ def training_settings_for_run_folder(suite: Suite) -> dict[str, str]:
     return {SETTINGS: read_training_settings_text(suite)} if has_encoder else {}
 
 
-def training_note(suite: Suite, system: str) -> str:
+def training_note_or_empty(suite: Suite, system: str) -> str:
     """Describe how a reported system was fine-tuned; empty for one that is no encoder."""
     encoder = find_encoder(suite, system)
     if encoder is None:
@@ -168,7 +168,7 @@ def training_note(suite: Suite, system: str) -> str:
     return f"fine-tuned{training_text}"
 
 
-def leakage_warning(suite: Suite, system: str) -> str:
+def leakage_warning_or_empty(suite: Suite, system: str) -> str:
     """Return a sentence on an encoder that saw the policies that it was asked about; empty for any other system."""
     encoder = find_encoder(suite, system)
     return f"{system} is fine-tuned. {encoder.leakage_note}" if encoder and encoder.leakage_note else ""
@@ -196,27 +196,27 @@ class Encoder:
         published = self.suite.plan.split in self.suite.splits and not self.suite.material.own
         return self.suite.leakage_note if published else ""
 
-    def seeds_folder(self, run: Path) -> Path:
+    def seeds_folder(self, run_folder: Path) -> Path:
         """Return the folder of its seeds in a run folder."""
-        return run / "encoders" / model_folder_name(self.model) / self.suite.name
+        return run_folder / "encoders" / model_folder_name(self.model) / self.suite.name
 
-    def reply(self, item: Item, repetition: int, say: Callable[[str], None]) -> str:
+    def load_or_train_reply(self, item: Item, repetition: int, report_progress: Callable[[str], None]) -> str:
         """Return the reply to an item in a repetition; the first one of a repetition may train for hours."""
         seed = repetition - 1
         if seed not in self._replies:
             self._replies[seed] = self._load_or_train_replies(
-                seed, lambda progress: say(f"{self.name}, seed {seed}: {progress}")
+                seed, lambda progress: report_progress(f"{self.name}, seed {seed}: {progress}")
             )
         return self._replies[seed][item.id]
 
-    def _load_or_train_replies(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
+    def _load_or_train_replies(self, seed: int, report_progress: Callable[[str], None]) -> dict[str, str]:
         encoder_run = self.suite.encoder_run
         assert encoder_run is not None, "replies are requested in a run"
         folder = self.seeds_folder(encoder_run.folder) / f"seed-{seed}"
         path = folder / _PREDICTIONS
         if path.is_file():
             return _read_seed_replies(path, self.suite.items)
-        result = self._train_seed(seed, folder / ".checkpoints", say)
+        result = self._train_and_predict_seed(seed, folder / ".checkpoints", report_progress)
         try:
             with open_for_atomic_write(path, durable=True) as file:
                 file.write(msgspec.json.format(msgspec.json.encode(result), indent=1))
@@ -224,23 +224,25 @@ class Encoder:
             raise RunError(f"{path} can't be written ({error.strerror}); free some space and resume the run.") from None
         return result.replies
 
-    def _train_seed(self, seed: int, scratch: Path, say: Callable[[str], None]) -> SeedResult:
+    def _train_and_predict_seed(
+        self, seed: int, checkpoint_folder: Path, report_progress: Callable[[str], None]
+    ) -> SeedResult:
         suite = self.suite
         assert suite.encoder_run is not None, "replies are requested in a run"
         settings = read_training_settings(suite.encoder_run.folder / SETTINGS)
-        training, valid = _split_training_and_validation(suite, settings)
+        training, valid = _load_training_and_validation_items(suite, settings)
         description = (
             f"{_describe_training_split(suite)}: {len(training.items):,} items, with {len(valid.items):,} "
             "validation items for early stopping"
         )
         trainings: dict[str, TrainingResult] = {}
         predicted: dict[str, list[list[Any]]] = {}
-        session = _Session(seed, settings, scratch, training, valid, say)
+        session = _SeedTraining(seed, settings, checkpoint_folder, training, valid, report_progress)
         for part in self.head.parts:
             prefix = f"{part.name}, " if part.name else ""
-            say(f"{prefix}fine-tuning on {description}")
+            report_progress(f"{prefix}fine-tuning on {description}")
             trainings[part.name] = self._train_encoder_model(part, session)
-            predicted[part.name] = _group_by_item(
+            predicted[part.name] = _group_predictions_by_item(
                 trainings[part.name].predictions, _make_examples_of_each_item(part, suite.material)
             )
         last = trainings[self.head.parts[-1].name]
@@ -260,14 +262,14 @@ class Encoder:
             },
         )
 
-    def _train_encoder_model(self, encoder_model: EncoderModel, session: _Session) -> TrainingResult:
-        from genaipa_suites.encoders.training import TrainingJob, fine_tune
+    def _train_encoder_model(self, encoder_model: EncoderModel, session: _SeedTraining) -> TrainingResult:
+        from genaipa_suites.encoders.training import TrainingJob, fine_tune_and_predict
 
         suite, valid = self.suite, _make_examples_of_each_item(encoder_model, session.valid)
         assert suite.encoder_run is not None, "replies are requested in a run"
 
         def score_validation(predictions: Sequence[Any]) -> float:
-            return self._score_validation(encoder_model, session.valid, _group_by_item(predictions, valid))
+            return self._score_validation(encoder_model, session.valid, _group_predictions_by_item(predictions, valid))
 
         def say_progress_of_model(how_far: str) -> None:
             session.say(f"{encoder_model.name}, {how_far}" if encoder_model.name else how_far)
@@ -286,7 +288,7 @@ class Encoder:
             run_ended=suite.encoder_run.ended,
         )
         try:
-            return fine_tune(job)
+            return fine_tune_and_predict(job)
         except (OSError, RuntimeError) as error:
             # Torch raises these: too little memory, a full disk, a driver.
             raise RunError(
@@ -322,7 +324,7 @@ def _describe_training_split(suite: Suite) -> str:
     )
 
 
-class _Session(NamedTuple):
+class _SeedTraining(NamedTuple):
     """One seed being trained."""
 
     seed: int
@@ -351,7 +353,7 @@ def _read_seed_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     return result.replies
 
 
-def _split_training_and_validation(suite: Suite, settings: TrainingSettings) -> tuple[Material, Material]:
+def _load_training_and_validation_items(suite: Suite, settings: TrainingSettings) -> tuple[Material, Material]:
     """Return the items to learn from, and the items to stop by: a validation split, or a share of the train split."""
     training = suite.training
     training_ids = {item.id for item in training.items}
@@ -376,15 +378,17 @@ def _split_training_and_validation(suite: Suite, settings: TrainingSettings) -> 
     return Material(next(parts), training.documents), Material(next(parts), training.documents)
 
 
-def _make_examples_of_each_item(encoder_model: EncoderModel, material: Material) -> list[list[Example]]:
+def _make_examples_of_each_item(encoder_model: EncoderModel, material: Material) -> list[list[EncoderExample]]:
     return [encoder_model.examples(item, material) for item in material.items]
 
 
-def _flatten_examples(examples: Sequence[list[Example]]) -> list[Example]:
-    return [example for item_examples in examples for example in item_examples]
+def _flatten_examples(examples_of_each_item: Sequence[list[EncoderExample]]) -> list[EncoderExample]:
+    return [example for item_examples in examples_of_each_item for example in item_examples]
 
 
-def _group_by_item(predictions: Sequence[Any], examples: Sequence[list[Example]]) -> list[list[Any]]:
+def _group_predictions_by_item(
+    predictions: Sequence[Any], examples_of_each_item: Sequence[list[EncoderExample]]
+) -> list[list[Any]]:
     """Return the predictions by item, one for each example of it."""
     remaining = iter(predictions)
-    return [[next(remaining) for _ in item_examples] for item_examples in examples]
+    return [[next(remaining) for _ in item_examples] for item_examples in examples_of_each_item]

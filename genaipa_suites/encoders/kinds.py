@@ -29,7 +29,7 @@ _BEST = 20
 
 
 @dataclass(frozen=True)
-class Example:
+class EncoderExample:
     """One input of an encoder, and what is to be predicted.
 
     `first` is the text, the question, or the words to be tagged; `second` the other text of a pair, or the text that a
@@ -44,7 +44,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Input:
+class EncoderInput:
     """An input of the model, made of an example: all of it, or a window of a long text.
 
     `fields` are the model's own; `example` is the number of the example; `origins` says for every token which word of
@@ -69,7 +69,7 @@ class EncoderModel:
 
     kind: KindName
     figure: str
-    examples: Callable[[Item, Material], list[Example]]
+    examples: Callable[[Item, Material], list[EncoderExample]]
     name: str = ""
 
 
@@ -87,11 +87,11 @@ class EncoderTask(ABC):
     auto: ClassVar[str]
     """The class of transformers."""
 
-    def __init__(self, examples: Sequence[Example], settings: TrainingSettings) -> None:
+    def __init__(self, examples: Sequence[EncoderExample], settings: TrainingSettings) -> None:
         self.settings = settings
         self._learn_labels(examples)
 
-    def _learn_labels(self, examples: Sequence[Example]) -> None:  # noqa: B027 - spans have no labels
+    def _learn_labels(self, examples: Sequence[EncoderExample]) -> None:  # noqa: B027 - spans have no labels
         pass
 
     @property
@@ -100,11 +100,13 @@ class EncoderTask(ABC):
         return {}
 
     @abstractmethod
-    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+    def inputs(self, tokenizer: Any, examples: Sequence[EncoderExample], *, with_targets: bool) -> list[EncoderInput]:
         """Return the inputs of the model, with or without the targets."""
 
     @abstractmethod
-    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+    def predictions(
+        self, outputs: Any, inputs: Sequence[EncoderInput], examples: Sequence[EncoderExample]
+    ) -> list[Any]:
         """Return the prediction for each example from the model's outputs for each input."""
 
     loss: Callable[..., Any] | None = None
@@ -121,10 +123,10 @@ class Classification(EncoderTask):
     auto = "AutoModelForSequenceClassification"
     problem: ClassVar[str] = "single_label_classification"
 
-    def _learn_labels(self, examples: Sequence[Example]) -> None:
+    def _learn_labels(self, examples: Sequence[EncoderExample]) -> None:
         self.labels = sorted({label for example in examples for label in self._target_labels(example)})
 
-    def _target_labels(self, example: Example) -> list[str]:
+    def _target_labels(self, example: EncoderExample) -> list[str]:
         return [example.target]
 
     @property
@@ -133,7 +135,7 @@ class Classification(EncoderTask):
         # Even one label alone is a class among two: a single output would be a regression.
         return {"num_labels": max(2, len(self.labels)), "problem_type": self.problem}
 
-    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+    def inputs(self, tokenizer: Any, examples: Sequence[EncoderExample], *, with_targets: bool) -> list[EncoderInput]:
         """Return one input for each example, truncated to the maximum length."""
         seconds = [example.second for example in examples]
         encoding = tokenizer(
@@ -143,16 +145,21 @@ class Classification(EncoderTask):
             max_length=self.settings.max_length,
         )
         fields = [{name: encoding[name][index] for name in encoding} for index in range(len(examples))]
-        if targets:
+        if with_targets:
             for example, field in zip(examples, fields, strict=True):
                 field["labels"] = self._encode_target(example)
-        return [Input(field, index, []) for index, field in enumerate(fields)]
+        return [EncoderInput(field, index, []) for index, field in enumerate(fields)]
 
-    def _encode_target(self, example: Example) -> Any:
+    def _encode_target(self, example: EncoderExample) -> Any:
         # A label that the train split lacks can't be predicted; in a validation split it counts as the first.
         return self.labels.index(example.target) if example.target in self.labels else 0
 
-    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
+    def predictions(
+        self,
+        outputs: Any,
+        inputs: Sequence[EncoderInput],  # noqa: ARG002
+        examples: Sequence[EncoderExample],  # noqa: ARG002
+    ) -> list[Any]:
         """Return the likeliest label."""
         return [self.labels[index] for index in outputs[:, : len(self.labels)].argmax(-1).tolist()]
 
@@ -162,26 +169,31 @@ class MultiLabelClassification(Classification):
 
     problem: ClassVar[str] = "multi_label_classification"
 
-    def _target_labels(self, example: Example) -> list[str]:
+    def _target_labels(self, example: EncoderExample) -> list[str]:
         return list(example.target)
 
-    def _encode_target(self, example: Example) -> Any:
+    def _encode_target(self, example: EncoderExample) -> Any:
         labels = self.labels if len(self.labels) > 1 else [*self.labels, ""]
         return [float(label in example.target) for label in labels]
 
-    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
+    def predictions(
+        self,
+        outputs: Any,
+        inputs: Sequence[EncoderInput],  # noqa: ARG002
+        examples: Sequence[EncoderExample],  # noqa: ARG002
+    ) -> list[Any]:
         """Return the labels of each example, sorted."""
         return [
             [label for label, score in zip(self.labels, row, strict=False) if score >= 0] for row in outputs.tolist()
         ]
 
 
-class Tagging(EncoderTask):
+class LayeredTagging(EncoderTask):
     """A tag for each word in every layer: independent classifiers over one encoder, trained together."""
 
     auto = "AutoModelForTokenClassification"
 
-    def _learn_labels(self, examples: Sequence[Example]) -> None:
+    def _learn_labels(self, examples: Sequence[EncoderExample]) -> None:
         layers = [
             {tag for tags in layer for tag in tags}
             for layer in zip(*(example.target for example in examples), strict=True)
@@ -194,7 +206,7 @@ class Tagging(EncoderTask):
         """The number of labels of all layers: their classifiers are side by side in one."""
         return {"num_labels": sum(map(len, self.layers))}
 
-    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+    def inputs(self, tokenizer: Any, examples: Sequence[EncoderExample], *, with_targets: bool) -> list[EncoderInput]:
         """Return one input for each example; words after the end of a truncated sentence are never tagged."""
         encoding = tokenizer(
             [list(example.first) for example in examples],
@@ -207,7 +219,7 @@ class Tagging(EncoderTask):
             words = encoding.word_ids(index)
             begins = [word if word != before else None for before, word in zip([None, *words], words, strict=False)]
             fields = {name: encoding[name][index] for name in encoding}
-            if targets:
+            if with_targets:
                 fields["labels"] = [
                     [
                         self._encode_subword_tag(example, layer, word, is_first_token=begin is not None)
@@ -215,13 +227,15 @@ class Tagging(EncoderTask):
                     ]
                     for word, begin in zip(words, begins, strict=True)
                 ]
-            inputs.append(Input(fields, index, begins))
+            inputs.append(EncoderInput(fields, index, begins))
         return inputs
 
-    def _encode_subword_tag(self, example: Example, layer: int, word: int | None, *, is_first_token: bool) -> int:
-        if word is None:
+    def _encode_subword_tag(
+        self, example: EncoderExample, layer_index: int, word_index: int | None, *, is_first_token: bool
+    ) -> int:
+        if word_index is None:
             return IGNORED
-        tag, tags = example.target[layer][word], self.layers[layer]
+        tag, tags = example.target[layer_index][word_index], self.layers[layer_index]
         if tag != "O" and not is_first_token:
             tag = f"I-{tag[2:]}"
         return tags.index(tag) if tag in tags else IGNORED
@@ -244,7 +258,9 @@ class Tagging(EncoderTask):
         parts = super().reduce_logits(logits, labels).split([len(layer) for layer in self.layers], dim=-1)
         return torch.stack([part.argmax(-1) for part in parts], dim=-1)
 
-    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+    def predictions(
+        self, outputs: Any, inputs: Sequence[EncoderInput], examples: Sequence[EncoderExample]
+    ) -> list[Any]:
         """Return the tag of each word's first token; O for words that were cut off."""
         predictions = []
         for model_input, row in zip(inputs, outputs, strict=True):
@@ -262,7 +278,7 @@ class SpanExtraction(EncoderTask):
 
     auto = "AutoModelForQuestionAnswering"
 
-    def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
+    def inputs(self, tokenizer: Any, examples: Sequence[EncoderExample], *, with_targets: bool) -> list[EncoderInput]:
         """Return one input for each window."""
         longest = self.settings.max_length
         encoding = tokenizer(
@@ -282,9 +298,11 @@ class SpanExtraction(EncoderTask):
                 for part, span in zip(encoding.sequence_ids(index), offsets[index], strict=True)
             ]
             fields = {name: encoding[name][index] for name in encoding}
-            if targets:
-                fields["start_positions"], fields["end_positions"] = _find_token_range(origins, examples[number].target)
-            inputs.append(Input(fields, number, origins))
+            if with_targets:
+                fields["start_positions"], fields["end_positions"] = _find_token_range_or_zeros(
+                    origins, examples[number].target
+                )
+            inputs.append(EncoderInput(fields, number, origins))
         _check_windows_reach_end(tokenizer, examples, inputs)
         return inputs
 
@@ -292,12 +310,14 @@ class SpanExtraction(EncoderTask):
         """Return the scores of every token as start and as end."""
         return tuple(logits[:2])
 
-    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+    def predictions(
+        self, outputs: Any, inputs: Sequence[EncoderInput], examples: Sequence[EncoderExample]
+    ) -> list[Any]:
         """Return the text between the best pair of a start and an end, in the best window."""
         best: dict[int, tuple[float, str]] = {}
         for window, starts, ends in zip(inputs, *outputs, strict=True):
-            for start in _highest_scoring_text_tokens(starts, window.origins):
-                for end in _highest_scoring_text_tokens(ends, window.origins):
+            for start in _highest_scoring_text_token_indexes(starts, window.origins):
+                for end in _highest_scoring_text_token_indexes(ends, window.origins):
                     score = float(starts[start] + ends[end])
                     if (
                         0 <= end - start < self.settings.longest_answer
@@ -308,7 +328,9 @@ class SpanExtraction(EncoderTask):
         return [best.get(number, (0.0, ""))[1] for number in range(len(examples))]
 
 
-def _check_windows_reach_end(tokenizer: Any, examples: Sequence[Example], inputs: Sequence[Input]) -> None:
+def _check_windows_reach_end(
+    tokenizer: Any, examples: Sequence[EncoderExample], inputs: Sequence[EncoderInput]
+) -> None:
     """Raise a UsageError if the longest text's windows end before it does, as with some versions of the tokenizers."""
     longest = max(range(len(examples)), key=lambda number: len(examples[number].second), default=None)
     if longest is None:
@@ -322,13 +344,13 @@ def _check_windows_reach_end(tokenizer: Any, examples: Sequence[Example], inputs
         )
 
 
-def _truncate_question(tokenizer: Any, question: str, longest: int) -> str:
+def _truncate_question(tokenizer: Any, question: str, max_tokens: int) -> str:
     """Return the question's first tokens, few enough to leave room for the text."""
     tokens = tokenizer(question, add_special_tokens=False)["input_ids"]
-    return question if len(tokens) <= longest else str(tokenizer.decode(tokens[:longest]))
+    return question if len(tokens) <= max_tokens else str(tokenizer.decode(tokens[:max_tokens]))
 
 
-def _find_token_range(token_spans: Sequence[Any], character_span: tuple[int, int]) -> tuple[int, int]:
+def _find_token_range_or_zeros(token_spans: Sequence[Any], character_span: tuple[int, int]) -> tuple[int, int]:
     """Return the first and last token of a span of characters; the first token twice if the window lacks any of it."""
     inside = [
         token
@@ -341,7 +363,7 @@ def _find_token_range(token_spans: Sequence[Any], character_span: tuple[int, int
     return (inside[0], inside[-1]) if whole else (0, 0)
 
 
-def _highest_scoring_text_tokens(scores: Any, origins: Sequence[Any]) -> list[int]:
+def _highest_scoring_text_token_indexes(scores: Any, origins: Sequence[Any]) -> list[int]:
     inside = [token for token, characters in enumerate(origins) if characters is not None]
     return sorted(inside, key=lambda token: -scores[token])[:_BEST]
 
@@ -350,6 +372,6 @@ KINDS: dict[KindName, type[EncoderTask]] = {
     "sequence": Classification,
     "multi-label": MultiLabelClassification,
     "pair": Classification,
-    "token": Tagging,
+    "token": LayeredTagging,
     "span": SpanExtraction,
 }

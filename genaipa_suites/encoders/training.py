@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from genaipa_suites.encoders.encoder import TrainingSettings
-    from genaipa_suites.encoders.kinds import EncoderTask, Example, Input, KindName
+    from genaipa_suites.encoders.kinds import EncoderExample, EncoderInput, EncoderTask, KindName
 
 SAY_EVERY = 30.0
 """Seconds between two words on how far an epoch is."""
@@ -42,9 +42,9 @@ class TrainingJob:
     model: str
     kind: KindName
     seed: int
-    train: Sequence[Example]
-    valid: Sequence[Example]
-    items: Sequence[Example]
+    train: Sequence[EncoderExample]
+    valid: Sequence[EncoderExample]
+    items: Sequence[EncoderExample]
     figure: Callable[[Sequence[Any]], float]
     settings: TrainingSettings
     scratch: Path
@@ -65,7 +65,7 @@ class TrainingResult:
     device: str
 
 
-def fine_tune(job: TrainingJob) -> TrainingResult:
+def fine_tune_and_predict(job: TrainingJob) -> TrainingResult:
     """Fine-tune, take the epoch that was best on the validation examples, and predict with it.
 
     A UsageError for a model that can't be loaded, or that has no tokenizer with offsets. A StoppedError once the run
@@ -80,7 +80,7 @@ def fine_tune(job: TrainingJob) -> TrainingResult:
     trainer = _make_trainer(job, kind, tokenizer, model)
     try:
         trainer.train()
-        inputs = kind.inputs(tokenizer, job.items, targets=False)
+        inputs = kind.inputs(tokenizer, job.items, with_targets=False)
         outputs = trainer.predict([model_input.fields for model_input in inputs]).predictions
     finally:
         shutil.rmtree(job.scratch, ignore_errors=True)
@@ -93,13 +93,13 @@ def fine_tune(job: TrainingJob) -> TrainingResult:
     )
 
 
-def _load_tokenizer_and_model(job: TrainingJob, kind: EncoderTask) -> tuple[Any, Any]:
+def _load_tokenizer_and_model(job: TrainingJob, encoder_task: EncoderTask) -> tuple[Any, Any]:
     try:
         # RoBERTa's tokenizer takes words only where each begins with a blank; others know no such option.
         config = transformers.AutoConfig.from_pretrained(job.model)
         blank = {"add_prefix_space": True} if job.kind == "token" and config.model_type in _BLANK else {}
         tokenizer = transformers.AutoTokenizer.from_pretrained(job.model, **blank)
-        model = getattr(transformers, kind.auto).from_pretrained(job.model, **kind.label_model_options)
+        model = getattr(transformers, encoder_task.auto).from_pretrained(job.model, **encoder_task.label_model_options)
     except (OSError, ValueError, KeyError, ImportError) as error:
         reason = clip(" ".join(str(error).split()), 300)
         raise UsageError(
@@ -117,9 +117,9 @@ def _load_tokenizer_and_model(job: TrainingJob, kind: EncoderTask) -> tuple[Any,
 _BLANK = ("roberta", "longformer", "bart", "deberta", "camembert")
 
 
-def _make_trainer(job: TrainingJob, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
+def _make_trainer(job: TrainingJob, encoder_task: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
     settings, graphics = job.settings, torch.cuda.is_available()
-    valid = kind.inputs(tokenizer, job.valid, targets=True)
+    valid = encoder_task.inputs(tokenizer, job.valid, with_targets=True)
     arguments = TrainingArguments(
         output_dir=str(job.scratch),
         num_train_epochs=settings.epochs,
@@ -149,15 +149,17 @@ def _make_trainer(job: TrainingJob, kind: EncoderTask, tokenizer: Any, model: An
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=[model_input.fields for model_input in kind.inputs(tokenizer, job.train, targets=True)],
+        train_dataset=[
+            model_input.fields for model_input in encoder_task.inputs(tokenizer, job.train, with_targets=True)
+        ],
         eval_dataset=[model_input.fields for model_input in valid],
         processing_class=tokenizer,
         data_collator=lambda fields: _make_batch(tokenizer, fields),
-        compute_loss_func=kind.loss,
+        compute_loss_func=encoder_task.loss,
         compute_metrics=lambda evaluation: {
-            "figure": _score_validation_outputs(job, kind, evaluation.predictions, valid)
+            "figure": _score_validation_outputs(job, encoder_task, evaluation.predictions, valid)
         },
-        preprocess_logits_for_metrics=kind.reduce_logits,
+        preprocess_logits_for_metrics=encoder_task.reduce_logits,
         callbacks=[EarlyStoppingCallback(settings.patience), _TrainingWatch(job)],
     )
     # It prints all figures of an epoch to standard output.
@@ -165,30 +167,34 @@ def _make_trainer(job: TrainingJob, kind: EncoderTask, tokenizer: Any, model: An
     return trainer
 
 
-def _score_validation_outputs(job: TrainingJob, kind: EncoderTask, outputs: Any, valid: Sequence[Input]) -> float:
-    figure = job.figure(kind.predictions(outputs, valid, job.valid))
+def _score_validation_outputs(
+    job: TrainingJob, encoder_task: EncoderTask, outputs: Any, validation_inputs: Sequence[EncoderInput]
+) -> float:
+    figure = job.figure(encoder_task.predictions(outputs, validation_inputs, job.valid))
     return 0.0 if math.isnan(figure) else figure
 
 
-def _make_batch(tokenizer: Any, fields: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _make_batch(tokenizer: Any, model_inputs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Pad inputs to one length as tensors, with their targets."""
     targets = ("labels", "start_positions", "end_positions")
     batch = tokenizer.pad(
-        [{name: value for name, value in example.items() if name not in targets} for example in fields],
+        [{name: value for name, value in example.items() if name not in targets} for example in model_inputs],
         return_tensors="pt",
     )
     for name in targets:
-        if name in fields[0]:
-            batch[name] = _padded_target_tensor([example[name] for example in fields], batch["input_ids"].shape[1])
+        if name in model_inputs[0]:
+            batch[name] = _padded_target_tensor(
+                [example[name] for example in model_inputs], batch["input_ids"].shape[1]
+            )
     return dict(batch)
 
 
-def _padded_target_tensor(values: list[Any], length: int) -> Any:
-    if not (isinstance(values[0], list) and isinstance(values[0][0], list)):
-        return torch.tensor(values)
+def _padded_target_tensor(targets: list[Any], token_count: int) -> Any:
+    if not (isinstance(targets[0], list) and isinstance(targets[0][0], list)):
+        return torch.tensor(targets)
     # The labels of a sentence's tokens, in each layer; those of the padding are left out of the loss.
-    padding = [IGNORED] * len(values[0][0])
-    return torch.tensor([[*value, *[padding] * (length - len(value))] for value in values])
+    padding = [IGNORED] * len(targets[0][0])
+    return torch.tensor([[*value, *[padding] * (token_count - len(value))] for value in targets])
 
 
 class _TrainingWatch(TrainerCallback):  # type: ignore[misc]
@@ -197,20 +203,20 @@ class _TrainingWatch(TrainerCallback):  # type: ignore[misc]
     def __init__(self, job: TrainingJob) -> None:
         self._job, self._last_note = job, time.monotonic()
 
-    def _stop_if_run_ended(self) -> None:
+    def _raise_if_run_ended(self) -> None:
         if self._job.run_ended.is_set():
             raise StoppedError
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Say how far the epoch is, now and then."""
-        self._stop_if_run_ended()
+        self._raise_if_run_ended()
         if time.monotonic() - self._last_note >= SAY_EVERY:
             self._last_note = time.monotonic()
             self._job.say(f"step {state.global_step:,} of {state.max_steps:,}")
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Stop in time."""
-        self._stop_if_run_ended()
+        self._raise_if_run_ended()
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Say an epoch's figure."""

@@ -98,12 +98,14 @@ def load_segments(files: DataFiles, split: str) -> Material:
     number, first = 0, dict[str, int]()
     labels: dict[str, set[str]] = {}
     for number, (entry, (segment, label)) in enumerate(
-        files.rows(path, ("a text", "a label"), has_header=False), start=1
+        files.read_numbered_csv_rows(path, ("a text", "a label"), has_header=False), start=1
     ):
         if not segment.strip():
-            raise files.fault(path, "has no text", entry)
+            raise files.make_error_with_remedy(path, "has no text", entry)
         if label not in LABELS:
-            raise files.fault(path, f"the label '{label}' is not one of the twelve ({', '.join(LABELS)})", entry)
+            raise files.make_error_with_remedy(
+                path, f"the label '{label}' is not one of the twelve ({', '.join(LABELS)})", entry
+            )
         first.setdefault(segment, number)
         labels.setdefault(segment, set()).add(label)
     counts = {"rows": number, "texts": len(labels), "labels of texts": sum(map(len, labels.values()))}

@@ -10,9 +10,9 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline, learn_tagger
+from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline, train_tagger
 from genaipa_suites.data import DataFiles, SuiteSource
-from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
+from genaipa_suites.encoders.kinds import EncoderExample, EncoderHead, EncoderModel
 from genaipa_suites.material import (
     NOT_IN_THE_TEXT,
     Item,
@@ -97,11 +97,13 @@ def load_sentences(files: DataFiles, split: str) -> Material:
     of another layer, or for other counts than the published ones.
     """
     file = _OFFICIAL.get(split, split)
-    layers = {layer: _read_layer(files, _FILE.format(folder, file), layer) for layer, folder in LAYERS.items()}
+    layers = {layer: _read_tag_layer_file(files, _FILE.format(folder, file), layer) for layer, folder in LAYERS.items()}
     first = layers["COLLECT"]
     for layer_file in layers.values():
         if layer_file.tokens != first.tokens:
-            raise files.fault(layer_file.path, f"its tokens differ from those of {files.find(first.path)}")
+            raise files.make_error_with_remedy(
+                layer_file.path, f"its tokens differ from those of {files.find(first.path)}"
+            )
     gold = [
         {layer: [(start, end) for start, end, _ in spans_from_tags(read.tags[index])] for layer, read in layers.items()}
         for index in range(len(first.tokens))
@@ -117,7 +119,7 @@ def load_sentences(files: DataFiles, split: str) -> Material:
     return Material(tuple(items))
 
 
-def _read_layer(files: DataFiles, path: str, layer: str) -> _Layer:
+def _read_tag_layer_file(files: DataFiles, path: str, layer: str) -> _Layer:
     text = files.text(path)
     allowed_tags = ("O", f"B-{layer}", f"I-{layer}")
     tokens: list[list[str]] = [[]]
@@ -131,20 +133,23 @@ def _read_layer(files: DataFiles, path: str, layer: str) -> _Layer:
             token, _, tag = line.rstrip().partition(" _ _ ")
             if not token or " " in token or tag not in allowed_tags:
                 expected = f"'token _ _ tag' with one of the tags {', '.join(allowed_tags)}"
-                raise files.fault(path, f"is not {expected}", f"line {number}")
+                raise files.make_error_with_remedy(path, f"is not {expected}", f"line {number}")
             tokens[-1].append(token)
             tags[-1].append(tag)
     full = len(tokens) if tokens[-1] else len(tokens) - 1
     if not full:
-        raise files.fault(path, "has no sentences")
+        raise files.make_error_with_remedy(path, "has no sentences")
     return _Layer(path, tokens[:full], tags[:full])
 
 
 def _check_published_counts(
-    files: DataFiles, file: str, layers: Mapping[str, _Layer], gold: Sequence[dict[str, list[tuple[int, int]]]]
+    files: DataFiles,
+    official_split: str,
+    layers: Mapping[str, _Layer],
+    gold: Sequence[dict[str, list[tuple[int, int]]]],
 ) -> None:
     """Refuse published files with other counts; one of the user's own may have any."""
-    if any(_FILE.format(folder, file) in files.own_files for folder in LAYERS.values()):
+    if any(_FILE.format(folder, official_split) in files.own_files for folder in LAYERS.values()):
         return
     tokens = layers["COLLECT"].tokens
     counts = {"sentences": len(tokens), "tokens": sum(map(len, tokens))}
@@ -153,42 +158,44 @@ def _check_published_counts(
     begin_tags = {
         layer: sum(tag.startswith("B-") for tags in read.tags for tag in tags) for layer, read in layers.items()
     }
-    for name, count in COUNTS[file].items():
+    for name, count in COUNTS[official_split].items():
         if count in (counts[name], begin_tags.get(name)):
             continue
         path = layers.get(name, layers["COLLECT"]).path
         noun = name if name in ("sentences", "tokens") else f"spans of {name}"
-        raise files.fault(path, f"has {counts[name]} {noun}, but the published file has {count}")
+        raise files.make_error_with_remedy(path, f"has {counts[name]} {noun}, but the published file has {count}")
 
 
-def _make_item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) -> Item:
-    practices = tuple(layer for layer in LAYERS if spans[layer])
+def _make_item(item_id: str, tokens: list[str], spans_by_layer: dict[str, list[tuple[int, int]]]) -> Item:
+    practices = tuple(layer for layer in LAYERS if spans_by_layer[layer])
     return Item(
-        id=key,
+        id=item_id,
         shown={"text": " ".join(tokens)},
-        gold=spans,
+        gold=spans_by_layer,
         stratum=" ".join(practices) or "none",
         groups={"practice": practices},
     )
 
 
-def locate_layer_texts(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
+def parse_layer_texts_into_spans(tokens: Sequence[str], texts_by_layer: Mapping[str, Any]) -> ParsedReply:
     """Return the spans of the texts named for each layer, as (first token, last + 1).
 
     A text that has no place (left) becomes (-1, -1): a span that is predicted and wrong. One that the sentence does not
     have at all is a fault as well. Texts may come with their first tokens (`at`, by layer), as the baselines' do:
     that counts where a text is there.
     """
-    at = texts.get("at")
+    at = texts_by_layer.get("at")
     spans: dict[str, list[tuple[int, int]]] = {}
     absent = False
     for layer in LAYERS:
         layer_firsts = at.get(layer) if isinstance(at, dict) else None
-        firsts = layer_firsts if isinstance(layer_firsts, list) and len(layer_firsts) == len(texts[layer]) else []
-        placements = locate_texts_in_tokens(tokens, texts[layer], firsts)
+        firsts = (
+            layer_firsts if isinstance(layer_firsts, list) and len(layer_firsts) == len(texts_by_layer[layer]) else []
+        )
+        placements = locate_texts_in_tokens(tokens, texts_by_layer[layer], firsts)
         absent |= any(
             placement is None and locate_texts_in_tokens(tokens, [text]) == [None]
-            for text, placement in zip(texts[layer], placements, strict=True)
+            for text, placement in zip(texts_by_layer[layer], placements, strict=True)
         )
         spans[layer] = [placement or (-1, -1) for placement in placements]
     return ParsedReply(spans, NOT_IN_THE_TEXT if absent else "")
@@ -210,7 +217,7 @@ def _count_right_predicted_gold_per_layer(outcome: Outcome, layers: Sequence[str
     ]
 
 
-def _count_exactly_right(outcome: Outcome) -> tuple[float, float]:
+def _exactly_right_and_one(outcome: Outcome) -> tuple[float, float]:
     pairs = (predicted_and_gold_spans(outcome, layer) for layer in LAYERS)
     right = outcome.parsed.prediction is not None and all(
         sorted(predicted) == sorted(gold) for predicted, gold in pairs
@@ -237,7 +244,7 @@ MEASURES = (
         "exact",
         "exact",
         "Share of sentences with all four layers right; a sentence without spans is right if the reply gives none.",
-        _count_exactly_right,
+        _exactly_right_and_one,
     ),
 )
 EXACT = MEASURES[2]
@@ -251,7 +258,7 @@ PARTS = {
 }
 
 
-def describe_missed_and_wrong_span_counts(outcome: Outcome) -> str:
+def missed_and_wrong_span_counts_or_empty(outcome: Outcome) -> str:
     """Describe the spans missed and those given wrongly, over all layers; empty where all are right."""
     counts = [count_right_predicted_and_gold(*predicted_and_gold_spans(outcome, layer)) for layer in LAYERS]
     right, predicted, gold = (sum(column) for column in zip(*counts, strict=True))
@@ -286,7 +293,7 @@ def format_spans_reply(tokens: Sequence[str], spans: Spans, *, with_first_tokens
     return json.dumps({**texts, **at}, ensure_ascii=False)
 
 
-def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
+def _make_dictionary_replier(suite: Suite) -> Callable[[Item], str]:
     phrases: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for item in suite.training.items:
         words = [token.lower() for token in sentence_tokens(item)]
@@ -313,16 +320,16 @@ def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
     return format_dictionary_reply
 
 
-def _gold_tags(item: Item, layer: str) -> list[str]:
+def _gold_bio_tags(item: Item, layer: str) -> list[str]:
     return bio_tags_of_disjoint_spans(
         [Span(start, end, layer) for start, end in item.gold[layer]], len(sentence_tokens(item))
     )
 
 
-def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
+def _make_linear_tagger_replier(suite: Suite) -> Callable[[Item], str]:
     items = suite.training.items
     sentences = [sentence_tokens(item) for item in items]
-    taggers = {layer: learn_tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
+    taggers = {layer: train_tagger(sentences, [_gold_bio_tags(item, layer) for item in items]) for layer in LAYERS}
 
     def format_tagger_reply(item: Item) -> str:
         tokens = sentence_tokens(item)
@@ -342,13 +349,16 @@ BASELINES = (
         adapt_item_function_to_baseline(lambda _item: format_spans_reply([], dict.fromkeys(LAYERS, ()))),
     ),
     Baseline(
-        "dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary_baseline
+        "dictionary",
+        "trained",
+        "every text that is a span in the train split, the longest first",
+        _make_dictionary_replier,
     ),
     Baseline(
         "linear-tagger",
         "trained",
         "an averaged perceptron for each layer, from the tokens within three positions and the previous tag",
-        _linear_tagger,
+        _make_linear_tagger_replier,
     ),
     Baseline(
         "ceiling",
@@ -368,11 +378,11 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def _encoder_examples(item: Item, _material: Material) -> list[Example]:
-    return [Example(tuple(sentence_tokens(item)), target=[_gold_tags(item, layer) for layer in LAYERS])]
+def _make_encoder_examples(item: Item, _material: Material) -> list[EncoderExample]:
+    return [EncoderExample(tuple(sentence_tokens(item)), target=[_gold_bio_tags(item, layer) for layer in LAYERS])]
 
 
-def _encoder_reply(item: Item, predictions: Predicted) -> str:
+def _format_encoder_reply(item: Item, predictions: Predicted) -> str:
     tags = dict(zip(LAYERS, predictions[""][0], strict=True))
     return format_spans_reply(
         sentence_tokens(item),
@@ -399,7 +409,7 @@ class PiExtract(Suite):
     parts = PARTS
     dependence_note = "its files don't name the policy of a sentence, so intervals are by sentence and too narrow"
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("token", "f1_layers", _encoder_examples),), _encoder_reply)
+    head = EncoderHead((EncoderModel("token", "f1_layers", _make_encoder_examples),), _format_encoder_reply)
     schema = SCHEMA
 
     def load(self, split: str) -> Material:
@@ -408,7 +418,7 @@ class PiExtract(Suite):
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:
         """Read the spans of the texts named; a text that is not in the sentence is a wrong span, and a fault."""
-        return locate_layer_texts(sentence_tokens(item), answer)
+        return parse_layer_texts_into_spans(sentence_tokens(item), answer)
 
     def gold_reply(self, item: Item) -> str:
         """Return the annotated spans as texts."""
@@ -426,4 +436,4 @@ class PiExtract(Suite):
 
     def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return the fault, and the spans missed or given wrongly."""
-        return ": ".join(filter(None, (outcome.parsed.fault, describe_missed_and_wrong_span_counts(outcome))))
+        return ": ".join(filter(None, (outcome.parsed.fault, missed_and_wrong_span_counts_or_empty(outcome))))

@@ -71,9 +71,9 @@ class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
 
     def _read_page_items(self, path: str) -> list[Item]:
         items = []
-        for entry, (page, flag) in self.files.rows(path, ("policy_text", "is_policy")):
+        for entry, (page, flag) in self.files.read_numbered_csv_rows(path, ("policy_text", "is_policy")):
             label = {"true": POLICY, "false": OTHER}.get(flag.lower())
             if label is None:
-                raise self.files.fault(path, "its 'is_policy' is neither True nor False", entry)
+                raise self.files.make_error_with_remedy(path, "its 'is_policy' is neither True nor False", entry)
             items.append(Item(entry.replace(" ", "-"), {"text": page.strip()}, label, stratum=label))
         return items

@@ -9,8 +9,13 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline, learn_single_label, learn_tagger
-from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
+from genaipa_suites.baseline import (
+    Baseline,
+    adapt_item_function_to_baseline,
+    train_single_label_predictor,
+    train_tagger,
+)
+from genaipa_suites.encoders.kinds import EncoderExample, EncoderHead, EncoderModel
 from genaipa_suites.material import Item, Material, ParsedReply
 from genaipa_suites.policyie import score
 from genaipa_suites.policyie.data import (
@@ -23,8 +28,8 @@ from genaipa_suites.policyie.data import (
     SOURCE,
     SPLITS,
     load_sentences,
-    make_label,
-    split_label,
+    make_slot_label_or_empty,
+    role_and_attribute_of_label,
 )
 from genaipa_suites.policyie.score import MEASURES, PARTS
 from genaipa_suites.spans import Span, bio_tags_of_disjoint_spans, locate_texts_in_tokens, spans_from_tags
@@ -46,7 +51,7 @@ def format_intent_and_slots_reply(
     """
     slots = []
     for start, end, label in sorted(spans):
-        role, attribute = split_label(label)
+        role, attribute = role_and_attribute_of_label(label)
         slot = {"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute}
         slots.append({**slot, "at": start} if with_first_words else slot)
     return json.dumps({"intent": intent, "slots": slots, **other_fields}, ensure_ascii=False)
@@ -68,24 +73,26 @@ def reply_of_main_intent(item: Item) -> str:
 
 def _train_intent_classifier(suite: Suite) -> Callable[[str], str]:
     rows = [(item.shown["text"], [row["intent"]]) for item in suite.training.items for row in item.gold]
-    intents_of = learn_single_label([text for text, _ in rows], [intents for _, intents in rows])
+    intents_of = train_single_label_predictor([text for text, _ in rows], [intents for _, intents in rows])
     return lambda text: intents_of(text)[0]
 
 
-def _tfidf_baseline(suite: Suite) -> Callable[[Item], str]:
+def _make_tfidf_intent_replier(suite: Suite) -> Callable[[Item], str]:
     intent = _train_intent_classifier(suite)
     return lambda item: format_intent_and_slots_reply(intent(item.shown["text"]), (), [])
 
 
-def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
-    return bio_tags_of_disjoint_spans([Span(*slot) for slot in row[layer]], len(tokens))
+def _gold_bio_tags(tokens: Sequence[str], gold_row: Mapping[str, Any], layer: str) -> list[str]:
+    return bio_tags_of_disjoint_spans([Span(*slot) for slot in gold_row[layer]], len(tokens))
 
 
-def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
+def _make_linear_tagger_replier(suite: Suite) -> Callable[[Item], str]:
     intent = _train_intent_classifier(suite)
     rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
     sentences = [tokens for tokens, _ in rows]
-    taggers = [learn_tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
+    taggers = [
+        train_tagger(sentences, [_gold_bio_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS
+    ]
 
     def format_tagger_reply(item: Item) -> str:
         tokens = item.shown["text"].split()
@@ -119,28 +126,35 @@ BASELINES = (
         "as texts, the form every system must use: a text that occurs twice in a sentence may be placed wrongly",
         adapt_item_function_to_baseline(reply_of_main_intent),
     ),
-    Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf_baseline),
+    Baseline(
+        "tfidf",
+        "trained",
+        "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots",
+        _make_tfidf_intent_replier,
+    ),
     Baseline(
         "linear-tagger",
         "trained",
         "intent as tfidf; slots: an averaged perceptron for each layer, from the tokens within three positions and "
         "the previous tag",
-        _linear_tagger,
+        _make_linear_tagger_replier,
     ),
 )
 
 
-def _intent_examples(item: Item, _material: Material) -> list[Example]:
-    return [Example(item.shown["text"], target=row["intent"]) for row in item.gold]
+def _make_intent_examples(item: Item, _material: Material) -> list[EncoderExample]:
+    return [EncoderExample(item.shown["text"], target=row["intent"]) for row in item.gold]
 
 
-def _slot_examples(item: Item, _material: Material) -> list[Example]:
+def _make_slot_examples(item: Item, _material: Material) -> list[EncoderExample]:
     """Return each gold row of the sentence with the tags of both layers."""
     tokens = tuple(item.shown["text"].split())
-    return [Example(tokens, target=[_gold_tags(tokens, row, layer) for layer in LAYERS]) for row in item.gold]
+    return [
+        EncoderExample(tokens, target=[_gold_bio_tags(tokens, row, layer) for layer in LAYERS]) for row in item.gold
+    ]
 
 
-def _encoder_reply(item: Item, predictions: Predicted) -> str:
+def _format_encoder_reply(item: Item, predictions: Predicted) -> str:
     # All rows of a sentence are the same input.
     spans = [span for tags in predictions["slots"][0] for span in spans_from_tags(tags)]
     return format_intent_and_slots_reply(
@@ -172,10 +186,10 @@ class PolicyIE(Suite):
     baselines = BASELINES
     head = EncoderHead(
         (
-            EncoderModel("sequence", "intent_f1_macro", _intent_examples, "intent"),
-            EncoderModel("token", "slot_f1_macro_privacyglue", _slot_examples, "slots"),
+            EncoderModel("sequence", "intent_f1_macro", _make_intent_examples, "intent"),
+            EncoderModel("token", "slot_f1_macro_privacyglue", _make_slot_examples, "slots"),
         ),
-        _encoder_reply,
+        _format_encoder_reply,
     )
     leakage_note = "70 of the 1,041 rows of the test split have a sentence that is also in the train or valid split."
     schema: ClassVar[Mapping[str, Any]] = {
@@ -220,7 +234,7 @@ class PolicyIE(Suite):
                 start, end = span or (-1, -1)
                 slots[index] = {
                     **slot,
-                    "label": make_label(slot["role"], slot["attribute"]),
+                    "label": make_slot_label_or_empty(slot["role"], slot["attribute"]),
                     "start": start,
                     "end": end,
                 }
@@ -234,7 +248,7 @@ class PolicyIE(Suite):
         """Return the most frequent gold intent, and the slots of the first row that has it."""
         return reply_of_main_intent(item)
 
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+    def count_errors_by_kind(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the paper's seven types over the gold rows that are not Other (`score` says what comes first)."""
         tokens = outcome.item.shown["text"].split()
         predicted = [span for layer in LAYERS for span in score.predicted_spans_including_unlocated(outcome, layer)]
@@ -250,7 +264,7 @@ class PolicyIE(Suite):
         """Return the fault; else the types of errors; else slots on Other; empty if all is right."""
         if outcome.parsed.fault:
             return outcome.parsed.fault
-        errors = self.errors(outcome)
+        errors = self.count_errors_by_kind(outcome)
         kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
-        right, rows = score.count_right_and_all_other_intent_rows(outcome)
+        right, rows = score.count_right_and_all_rows_of_intent_other(outcome)
         return ", ".join([*kinds, *(["another intent or slots for Other"] if right < rows else [])])

@@ -102,7 +102,7 @@ ROLES: dict[str, str] = {role: layer for layer, roles in LAYERS.items() for role
 """Role → its layer."""
 
 
-def make_label(role: str, attribute: str) -> str:
+def make_slot_label_or_empty(role: str, attribute: str) -> str:
     """Return the label of a role and an attribute as tags have it; empty for a combination that is no label."""
     attributes = LAYERS[ROLES[role]][role]
     if not attributes:
@@ -110,7 +110,7 @@ def make_label(role: str, attribute: str) -> str:
     return f"{role}.{attribute}" if attribute in attributes else ""
 
 
-def split_label(label: str) -> tuple[str, str]:
+def role_and_attribute_of_label(label: str) -> tuple[str, str]:
     """Split a label into its role and its attribute, as a reply has them."""
     role, _, attribute = label.partition(".")
     return role, attribute or NONE
@@ -118,7 +118,9 @@ def split_label(label: str) -> tuple[str, str]:
 
 LABELS: dict[str, frozenset[str]] = {
     layer: frozenset(
-        make_label(role, attribute) for role, attributes in roles.items() for attribute in attributes or (NONE,)
+        make_slot_label_or_empty(role, attribute)
+        for role, attributes in roles.items()
+        for attribute in attributes or (NONE,)
     )
     for layer, roles in LAYERS.items()
 }
@@ -210,7 +212,7 @@ def load_sentences(files: DataFiles, split: str) -> Material:
         raise DataError(path, "has no sentences; use the published files.")
     gold_rows: dict[str, list[dict[str, object]]] = {}
     for number, row in enumerate(rows, 1):
-        if problem := _describe_row_problem(row):
+        if problem := _row_problem_or_empty(row):
             raise DataError(path, f"{problem}; use the published files, or correct it.", f"line {number}")
         gold: dict[str, object] = {
             "intent": row.intent,
@@ -221,11 +223,11 @@ def load_sentences(files: DataFiles, split: str) -> Material:
     return Material(tuple(_make_item(sentence, gold) for sentence, gold in gold_rows.items()))
 
 
-def _make_item(sentence: str, gold: list[dict[str, object]]) -> Item:
-    group = "several gold rows" if len(gold) > 1 else "one gold row"
-    intents = tuple(str(row["intent"]) for row in gold)
+def _make_item(sentence: str, gold_rows: list[dict[str, object]]) -> Item:
+    group = "several gold rows" if len(gold_rows) > 1 else "one gold row"
+    intents = tuple(str(row["intent"]) for row in gold_rows)
     key = hashlib.sha256(sentence.encode()).hexdigest()[:12]
-    return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (group,)})
+    return Item(key, {"text": sentence}, gold_rows, stratum=intents[0], groups={"gold rows": (group,)})
 
 
 def _read_path_rows_and_is_published(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
@@ -243,7 +245,7 @@ def _read_path_rows_and_is_published(files: DataFiles, split: str) -> tuple[Path
     if archive and files.find(PLUE[0].format(split)) is None:
         content = files.read_and_digest(archive)
         path = files.find(archive) or Path(archive)
-        return path, _read_archive(path, content, split), archive not in files.own_files
+        return path, _read_archive_rows(path, content, split), archive not in files.own_files
     return _read_plue_path_rows_and_is_published(files, [path.format(split) for path in PLUE])
 
 
@@ -281,7 +283,7 @@ def _read_plue_path_rows_and_is_published(
     return file_paths[0], rows, not files.own_files.keys() & {*paths}
 
 
-def _decode_json_lines(path: Path, text: str, line_type: type[_S]) -> list[_S]:
+def _decode_json_lines(path_for_errors: Path, text: str, line_type: type[_S]) -> list[_S]:
     decoder = msgspec.json.Decoder(line_type)
     objects = []
     for number, line in enumerate(_split_lines(text), 1):
@@ -290,13 +292,13 @@ def _decode_json_lines(path: Path, text: str, line_type: type[_S]) -> list[_S]:
         except DAMAGE as error:
             fields = " and ".join(line_type.__struct_fields__)
             problem = f"is not an object with {fields} ({clip_error_message(error)}); use the published file."
-            raise DataError(path, problem, f"line {number}") from None
+            raise DataError(path_for_errors, problem, f"line {number}") from None
     return objects
 
 
-def _read_rows_of_four_files(texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
+def _read_rows_of_four_files(paths_and_texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
     """Read the rows in the scripts' form, from the four files' places and texts."""
-    (first, sentences), *tag_files = [(path, _split_lines(text)) for path, text in texts]
+    (first, sentences), *tag_files = [(path, _split_lines(text)) for path, text in paths_and_texts]
     for path, lines in tag_files:
         _check_equal_line_counts(path, len(lines), first, len(sentences))
     row_lines = zip(sentences, *(lines for _, lines in tag_files), strict=True)
@@ -306,7 +308,7 @@ def _read_rows_of_four_files(texts: Sequence[tuple[Path, str]]) -> list[TaggedSe
     ]
 
 
-def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence]:
+def _read_archive_rows(path_for_errors: Path, content: bytes, split: str) -> list[TaggedSentence]:
     """Read the rows of a split in a zip of the scripts' form."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -316,13 +318,15 @@ def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence
                     f"has no {split}/{FILES[0]}, which the authors' data/prepare.sh makes from the annotated "
                     "policies; pull from its output folder bio_format."
                 )
-                raise DataError(path, problem)
+                raise DataError(path_for_errors, problem)
             folder = names[0].removesuffix(FILES[0])
             return _read_rows_of_four_files(
-                [(path / folder / name, archive.read(folder + name).decode()) for name in FILES]
+                [(path_for_errors / folder / name, archive.read(folder + name).decode()) for name in FILES]
             )
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
-        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); use the published file.") from None
+        raise DataError(
+            path_for_errors, f"is not a zip of PolicyIE's files ({error}); use the published file."
+        ) from None
 
 
 def _split_lines(text: str) -> list[str]:
@@ -331,16 +335,17 @@ def _split_lines(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
-def _check_equal_line_counts(path: Path, length: int, other_path: Path, expected: int) -> None:
-    if length != expected:
+def _check_equal_line_counts(path: Path, line_count: int, other_path: Path, expected_line_count: int) -> None:
+    if line_count != expected_line_count:
         problem = (
-            f"has {length:,} lines, but {other_path.name} has {expected:,}; use files from the same split in the same "
+            f"has {line_count:,} lines, but {other_path.name} has {expected_line_count:,}; use files from the "
+            "same split in the same "
             "format."
         )
         raise DataError(path, problem)
 
 
-def _describe_row_problem(row: TaggedSentence) -> str:
+def _row_problem_or_empty(row: TaggedSentence) -> str:
     """Describe the first mistake in a row; empty for none."""
     if not row.tokens:
         return "it has no words"
@@ -349,12 +354,12 @@ def _describe_row_problem(row: TaggedSentence) -> str:
     layers = (("type-I", row.type_i), ("type-II", row.type_ii))
     if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
         return f"its intent is {OTHER}, but it has slots"
-    return next(filter(None, (_describe_tag_problem(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
+    return next(filter(None, (_tag_problem_or_empty(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
 
 
-def _describe_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
-    if len(tags) != length:
-        return f"it has {length} words but {len(tags)} tags of {layer}"
+def _tag_problem_or_empty(layer: str, tags: Sequence[str], word_count: int) -> str:
+    if len(tags) != word_count:
+        return f"it has {word_count} words but {len(tags)} tags of {layer}"
     for before, tag in pairwise(["O", *tags]):
         form, _, label = tag.partition("-")
         if tag != "O" and (form not in ("B", "I") or label not in LABELS[layer]):

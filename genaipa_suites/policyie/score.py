@@ -72,9 +72,9 @@ def gold_rows_with_scored_slots(outcome: Outcome, intent: str = "") -> list[dict
     return [row for row in gold_rows(outcome) if (row["intent"] == intent if intent else row["intent"] != OTHER)]
 
 
-def gold_spans(row: dict[str, Any], layer: str) -> list[Span]:
+def gold_spans(gold_row: dict[str, Any], layer: str) -> list[Span]:
     """Return the references of a row in a layer."""
-    return [Span(*slot) for slot in row[layer]]
+    return [Span(*slot) for slot in gold_row[layer]]
 
 
 def predicted_spans_including_unlocated(outcome: Outcome, layer: str) -> list[Span]:
@@ -139,7 +139,7 @@ def count_seq2seq_exact_rows_and_all_rows(outcome: Outcome, layer: str) -> tuple
     ), len(rows)
 
 
-def _compute_seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
+def _compute_seq2seq_f1(outcome: Outcome, gold_row: dict[str, Any], layer: str) -> float:
     """Compute the F1 of the lists of labels with their texts, as the seq2seq script has it: places do not count.
 
     Like the script, it asks of each reference whether it is among the predictions, so that one prediction finds a
@@ -153,7 +153,8 @@ def _compute_seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> fl
         for slot in _predicted_slots_in_layer(outcome, layer)
     ]
     gold = [
-        (label, drop_blanks_unify_quotes_and_dashes("".join(tokens[start:end]))) for start, end, label in row[layer]
+        (label, drop_blanks_unify_quotes_and_dashes("".join(tokens[start:end])))
+        for start, end, label in gold_row[layer]
     ]
     return f1((sum(slot in predicted for slot in gold), len(predicted), len(gold))) if predicted or gold else 1.0
 
@@ -184,11 +185,11 @@ def _shorten_label_to_role(span: Span) -> Span:
     return Span(span.start, span.end, _role_of_label(span.label))
 
 
-def split_counts_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
+def split_role_counts_by_layer(role_counts: Sequence[float]) -> Iterator[Sequence[float]]:
     """Yield the counts of `count_right_predicted_gold_per_role`, one layer after the other."""
     begin = 0
     for layer_roles in LAYERS.values():
-        yield counts[begin : begin + 3 * len(layer_roles)]
+        yield role_counts[begin : begin + 3 * len(layer_roles)]
         begin += 3 * len(layer_roles)
 
 
@@ -213,7 +214,7 @@ def _role_of_label(label: str) -> str:
     return label.partition(".")[0]
 
 
-def count_right_and_all_other_intent_rows(outcome: Outcome) -> tuple[int, int]:
+def count_right_and_all_rows_of_intent_other(outcome: Outcome) -> tuple[int, int]:
     """Return (gold-Other rows that are answered Other without slots, gold-Other rows)."""
     rows = [intent for intent, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] == OTHER]
     prediction = outcome.parsed.prediction
@@ -232,9 +233,11 @@ def _sum_counts(row_counts: Sequence[Counts]) -> Counts:
     return right, predicted, gold
 
 
-def macro_f1_of_gold_or_predicted_labels(counts: Sequence[float]) -> float:
+def macro_f1_of_gold_or_predicted_labels(hit_predicted_gold_by_label: Sequence[float]) -> float:
     """Return the mean F1 of those labels that are gold or predicted at all, as scikit-learn and seqeval take it."""
-    label_counts = [counts[index : index + 3] for index in range(0, len(counts), 3)]
+    label_counts = [
+        hit_predicted_gold_by_label[index : index + 3] for index in range(0, len(hit_predicted_gold_by_label), 3)
+    ]
     label_scores = [f1(counts_of_label) for counts_of_label in label_counts if counts_of_label[1] or counts_of_label[2]]
     return sum(label_scores) / len(label_scores) if label_scores else math.nan
 
@@ -247,7 +250,7 @@ def _describe_scored_rows(intent: str) -> str:
     return "over the rows of the intent" if intent else _ROWS
 
 
-def _slot_measure(layer: str, intent: str = "") -> Measure:
+def _make_slot_f1_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_tagger_{_NAMES[layer]}",
         f"{layer} F1 (tagger)",
@@ -259,7 +262,7 @@ def _slot_measure(layer: str, intent: str = "") -> Measure:
     )
 
 
-def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
+def _make_seq2seq_f1_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
         f"{layer} F1 (seq2seq)",
@@ -271,7 +274,7 @@ def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
     )
 
 
-def _exact_measure(layer: str) -> Measure:
+def _make_exact_row_measure(layer: str) -> Measure:
     return Measure(
         f"em_tagger_{_NAMES[layer]}",
         f"{layer} EM (tagger)",
@@ -281,7 +284,7 @@ def _exact_measure(layer: str) -> Measure:
     )
 
 
-def _seq2seq_exact_measure(layer: str) -> Measure:
+def _make_seq2seq_exact_row_measure(layer: str) -> Measure:
     return Measure(
         f"em_seq2seq_{_NAMES[layer]}",
         f"{layer} EM (seq2seq)",
@@ -302,7 +305,7 @@ MEASURES = (
         count_right_predicted_gold_per_intent,
         lambda counts: ratio((sum(counts[0::3]), sum(counts[2::3]))),
     ),
-    *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact_measure(layer))),
+    *(measure for layer in LAYERS for measure in (_make_slot_f1_measure(layer), _make_exact_row_measure(layer))),
     Measure(
         "intent_f1_macro",
         "intent macro F1",
@@ -310,26 +313,30 @@ MEASURES = (
         count_right_predicted_gold_per_intent,
         macro_f1_of_gold_or_predicted_labels,
     ),
-    *(measure for layer in LAYERS for measure in (_seq2seq_measure(layer), _seq2seq_exact_measure(layer))),
+    *(
+        measure
+        for layer in LAYERS
+        for measure in (_make_seq2seq_f1_measure(layer), _make_seq2seq_exact_row_measure(layer))
+    ),
     Measure(
         "slot_f1_macro_privacyglue",
         "slot macro F1 (PrivacyGLUE)",
         f"Macro F1 over the roles that are gold or predicted, by tokens, {_WORDS}",
         count_right_predicted_gold_per_role,
-        lambda counts: sum(map(macro_f1_of_gold_or_predicted_labels, split_counts_by_layer(counts))) / len(LAYERS),
+        lambda counts: sum(map(macro_f1_of_gold_or_predicted_labels, split_role_counts_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "slot_f1_micro_privacyglue",
         "slot micro F1 (PrivacyGLUE)",
         f"Micro F1 of roles, by tokens, {_WORDS}",
         count_right_predicted_gold_per_role,
-        lambda counts: sum(map(micro_f1, split_counts_by_layer(counts))) / len(LAYERS),
+        lambda counts: sum(map(micro_f1, split_role_counts_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "other_exact",
         "Other right",
         "Share of the rows with gold intent Other that are answered with Other and without slots.",
-        count_right_and_all_other_intent_rows,
+        count_right_and_all_rows_of_intent_other,
     ),
     Measure(
         "slots_not_in_text",
@@ -347,19 +354,23 @@ MEASURES = (
 )
 
 
-def _intent_f1_and_slot_measures(index: int) -> tuple[Measure, ...]:
+def _intent_f1_and_slot_measures(intent_index: int) -> tuple[Measure, ...]:
     """Return the measures of one intent (Table 6)."""
-    intent = INTENTS[index]
+    intent = INTENTS[intent_index]
     intent_measure = Measure(
         "intent_f1",
         "intent F1",
         "F1 of this intent over all rows.",
         count_right_predicted_gold_per_intent,
-        lambda counts: f1(counts[3 * index : 3 * index + 3]),
+        lambda counts: f1(counts[3 * intent_index : 3 * intent_index + 3]),
     )
     if intent == OTHER:
         return (intent_measure,)
-    slots = [measure for layer in LAYERS for measure in (_slot_measure(layer, intent), _seq2seq_measure(layer, intent))]
+    slots = [
+        measure
+        for layer in LAYERS
+        for measure in (_make_slot_f1_measure(layer, intent), _make_seq2seq_f1_measure(layer, intent))
+    ]
     return (intent_measure, *slots)
 
 
@@ -377,19 +388,19 @@ def _role_recall_and_f1_measures(role: str) -> tuple[Measure, ...]:
     )
 
 
-def _layer_f1(counts: Sequence[float], index: int, *, macro: bool) -> float:
-    layer_counts = list(split_counts_by_layer(counts))[index]
+def _layer_f1(role_counts: Sequence[float], index: int, *, macro: bool) -> float:
+    layer_counts = list(split_role_counts_by_layer(role_counts))[index]
     return macro_f1_of_gold_or_predicted_labels(layer_counts) if macro else micro_f1(layer_counts)
 
 
-def _layer_measures(index: int) -> tuple[Measure, ...]:
+def _make_layer_f1_measures(layer_index: int) -> tuple[Measure, ...]:
     return tuple(
         Measure(
             f"slot_f1_{name}_privacyglue",
             f"{name} F1 (PrivacyGLUE)",
             f"{name.capitalize()} F1 of this layer alone, over all rows, with labels cut at the dot.",
             count_right_predicted_gold_per_role,
-            partial(_layer_f1, index=index, macro=name == "macro"),
+            partial(_layer_f1, index=layer_index, macro=name == "macro"),
         )
         for name in ("macro", "micro")
     )
@@ -398,7 +409,7 @@ def _layer_measures(index: int) -> tuple[Measure, ...]:
 PARTS = {
     "intent": {intent: _intent_f1_and_slot_measures(index) for index, intent in enumerate(INTENTS)},
     "slot": {role: _role_recall_and_f1_measures(role) for role in ROLES},
-    "layer": {layer: _layer_measures(index) for index, layer in enumerate(LAYERS)},
+    "layer": {layer: _make_layer_f1_measures(index) for index, layer in enumerate(LAYERS)},
 }
 """Breakdowns: by gold intent (Table 6), by role (Figure 1), by layer (PrivacyGLUE's sub-tasks)."""
 

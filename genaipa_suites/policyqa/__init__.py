@@ -21,7 +21,7 @@ from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
 from genaipa_suites.data import SuiteSource
-from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
+from genaipa_suites.encoders.kinds import EncoderExample, EncoderHead, EncoderModel
 from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure
 from genaipa_suites.suite import Suite
@@ -119,12 +119,12 @@ def load_examples(files: DataFiles, split: str) -> Material:
     return Material(items)
 
 
-def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
+def _make_items(policies: Sequence[_Policy], path_for_errors: Path) -> Iterator[Item]:
     for policy in policies:
         for paragraph in policy.paragraphs:
             for example in paragraph.qas:
-                if problem := _describe_example_problem(example, paragraph.context):
-                    raise DataError(path, f"{problem}; use the published file, or correct it.", example.id)
+                if problem := _example_problem_or_empty(example, paragraph.context):
+                    raise DataError(path_for_errors, f"{problem}; use the published file, or correct it.", example.id)
                 category = example.type.partition("|||")[0]
                 references = [reference.text for reference in example.answers]
                 # Groups are by the words of the shortest reference.
@@ -140,7 +140,7 @@ def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
                 )
 
 
-def _describe_example_problem(example: _Example, context: str) -> str:
+def _example_problem_or_empty(example: _Example, context: str) -> str:
     """Describe the first mistake in an example; empty for none."""
     if (category := example.type.partition("|||")[0]) not in CATEGORIES:
         return f"its type begins with '{category}', which is not a category of PolicyQA"
@@ -194,7 +194,7 @@ def mean_match_and_f1_between_references(references: Sequence[str]) -> tuple[flo
     return sum(match for match, _ in scores) / len(scores), sum(f1 for _, f1 in scores) / len(scores)
 
 
-def classify_misplacement(answer: str, references: Sequence[str]) -> str:
+def classify_misplacement_or_empty(answer: str, references: Sequence[str]) -> str:
     """Return the error of an answer (one of MISPLACEMENTS) by the reference with the highest F1; empty for a match."""
     match, f1 = best_exact_match_and_f1(answer, references)
     if match or not f1:
@@ -242,7 +242,7 @@ def find_answer_in_segment(answer: str, segment: str) -> FoundSpan:
         return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
     nearest = (
-        _find_stretch_with_fewest_word_edits(squad_words(wanted), _comparable_words_with_spans(segment))
+        _find_span_with_fewest_word_edits(squad_words(wanted), _comparable_words_with_spans(segment))
         if squad_words(wanted)
         else None
     )
@@ -278,7 +278,7 @@ def _comparable_words_with_spans(segment: str) -> list[tuple[str, int, int]]:
     return [("".join(words), begin, end) for words, begin, end in folded if words]
 
 
-def _find_stretch_with_fewest_word_edits(
+def _find_span_with_fewest_word_edits(
     answer_words: list[str], segment_words: list[tuple[str, int, int]]
 ) -> tuple[int, int] | None:
     """Return the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
@@ -315,7 +315,7 @@ def _find_stretch_with_fewest_word_edits(
 _EM, _F1 = 0, 1
 
 
-def _answer_score_and_count(outcome: Outcome, score_index: int) -> tuple[float, float]:
+def _answer_score_and_one(outcome: Outcome, score_index: int) -> tuple[float, float]:
     """Return (score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
     prediction = outcome.parsed.prediction
     return best_exact_match_and_f1(prediction["answer"], outcome.item.gold)[
@@ -323,9 +323,7 @@ def _answer_score_and_count(outcome: Outcome, score_index: int) -> tuple[float, 
     ] if prediction is not None else 0.0, 1.0
 
 
-def _located_span_score_and_count(
-    outcome: Outcome, score_index: int, match_levels: Sequence[str]
-) -> tuple[float, float]:
+def _located_span_score_and_one(outcome: Outcome, score_index: int, match_levels: Sequence[str]) -> tuple[float, float]:
     """Return (score, 1) of the stretch that an answer was located at on one of `match_levels`, else (0, 1)."""
     prediction = outcome.parsed.prediction
     right = prediction is not None and prediction["found"] in match_levels
@@ -356,18 +354,16 @@ _VERBATIM = "of answers that are in the segment word for word; any other answer 
 _FOLDED = "as for verbatim, but an answer may also differ from a passage in case, white space and typography."
 _FUZZY = "as for folded, but an answer may also differ in punctuation, articles and one word in five."
 MEASURES = (
-    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_answer_score_and_count, score_index=_F1)),
-    Measure(
-        "em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_answer_score_and_count, score_index=_EM)
+    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_answer_score_and_one, score_index=_F1)),
+    Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_answer_score_and_one, score_index=_EM)),
+    *_make_f1_and_exact_measures(
+        "verbatim", "verbatim", partial(_located_span_score_and_one, match_levels=(VERBATIM,)), _VERBATIM
     ),
     *_make_f1_and_exact_measures(
-        "verbatim", "verbatim", partial(_located_span_score_and_count, match_levels=(VERBATIM,)), _VERBATIM
+        "folded", "folded", partial(_located_span_score_and_one, match_levels=(VERBATIM, FOLDED)), _FOLDED
     ),
     *_make_f1_and_exact_measures(
-        "folded", "folded", partial(_located_span_score_and_count, match_levels=(VERBATIM, FOLDED)), _FOLDED
-    ),
-    *_make_f1_and_exact_measures(
-        "fuzzy", "fuzzy", partial(_located_span_score_and_count, match_levels=(VERBATIM, FOLDED, FUZZY)), _FUZZY
+        "fuzzy", "fuzzy", partial(_located_span_score_and_one, match_levels=(VERBATIM, FOLDED, FUZZY)), _FUZZY
     ),
     *(
         Measure(f"share_{rung}", heading, definition, partial(_count_answers_of_match_level, match_level=rung))
@@ -415,7 +411,7 @@ def _reply_sentence_with_most_question_words(item: Item) -> str:
     return format_answer_reply(max(split_sentences(item.shown["text"]), key=count_question_words, default=""))
 
 
-def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
+def _make_ceiling_replier(suite: Suite) -> Callable[[Item], str]:
     """Answer items that show the same by the one reference of all of theirs with the highest F1 on average."""
     items_by_text: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in suite.material.items:
@@ -464,7 +460,7 @@ BASELINES = (
         "ceiling",
         "ceiling",
         "a right answer, the same for all items with the same segment and question",
-        _ceiling_baseline,
+        _make_ceiling_replier,
     ),
 )
 
@@ -473,11 +469,11 @@ EMPTY_ANSWER, NOT_VERBATIM = "empty answer", "not word for word"
 _BY_RUNG = {EMPTY: EMPTY_ANSWER, ABSENT: NOT_IN_THE_TEXT, FOLDED: NOT_VERBATIM, FUZZY: NOT_VERBATIM}
 
 
-def _encoder_examples(item: Item, _material: Material) -> list[Example]:
+def _make_encoder_examples(item: Item, _material: Material) -> list[EncoderExample]:
     # The first reference, at its first place in the text.
     text, answer = item.shown["text"], item.gold[0]
     start = text.find(answer)
-    return [Example(item.shown["question"], text, (start, start + len(answer)))]
+    return [EncoderExample(item.shown["question"], text, (start, start + len(answer)))]
 
 
 class PolicyQA(Suite):
@@ -497,7 +493,7 @@ class PolicyQA(Suite):
     measures = MEASURES
     baselines = BASELINES
     head = EncoderHead(
-        (EncoderModel("span", "f1_squad", _encoder_examples),),
+        (EncoderModel("span", "f1_squad", _make_encoder_examples),),
         lambda _item, predictions: format_answer_reply(predictions[""][0]),
     )
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACEMENTS)
@@ -534,7 +530,7 @@ class PolicyQA(Suite):
         """Return the first reference."""
         return format_answer_reply(item.gold[0])
 
-    def human_note(self, outcomes: Sequence[Outcome]) -> str:
+    def human_scores_note(self, outcomes: Sequence[Outcome]) -> str:
         """Say how many of these examples have several references."""
         several = sum(len(outcome.item.gold) > 1 for outcome in outcomes)
         return (
@@ -543,7 +539,7 @@ class PolicyQA(Suite):
             f"of {len(outcomes):,} examples)"
         )
 
-    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+    def human_scores_by_measure(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return F1 and EM of one reference against the others, over items with two references or more."""
         several = {outcome.item.id: outcome.item.gold for outcome in outcomes if len(outcome.item.gold) > 1}
         agreements = [mean_match_and_f1_between_references(references) for references in several.values()]
@@ -554,7 +550,7 @@ class PolicyQA(Suite):
             "em": sum(match for match, _ in agreements) / len(agreements),
         }
 
-    def errors(self, outcome: Outcome) -> Mapping[str, int]:
+    def count_errors_by_kind(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the error of an answer that SQuAD's metric does not match: its rung, or how it lies to the nearest."""
         prediction = outcome.parsed.prediction
         if (
@@ -563,9 +559,11 @@ class PolicyQA(Suite):
             or best_exact_match_and_f1(prediction["answer"], outcome.item.gold)[0]
         ):
             return {}
-        error = _BY_RUNG.get(prediction["found"]) or classify_misplacement(prediction["span"], outcome.item.gold)
+        error = _BY_RUNG.get(prediction["found"]) or classify_misplacement_or_empty(
+            prediction["span"], outcome.item.gold
+        )
         return {error: 1} if error else {}
 
     def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return a fault, or the type of error; empty for a reference."""
-        return outcome.parsed.fault or next(iter(self.errors(outcome)), "")
+        return outcome.parsed.fault or next(iter(self.count_errors_by_kind(outcome)), "")

@@ -26,11 +26,11 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.plugins import load_object
 from genaipa.runs.records import Digests
-from genaipa.tasks.base import Call, Target, Task, TaskReading
+from genaipa.tasks.base import Call, PredictionAndScore, Target, Task
 from genaipa.words import join_some
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.material import PART
-from genaipa_suites.plan import SAMPLE, SUITES, SuitePlan
+from genaipa_suites.plan import SAMPLE, SUITES, SuiteOptions
 from genaipa_suites.suite import MATERIAL, Suite
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Means:
+class RowMeans:
     """Arithmetic, geometric and harmonic mean over these rows, in the unit of the values; NaN where not defined.
 
     `note` says in a sentence why one is not defined; empty where all are.
@@ -141,26 +141,26 @@ class Means:
         return "PrivacyGLUE (14 rows)" if self.covers_all_rows else f"mean of {len(self.rows)} of the 14 rows"
 
 
-def compute_means(values: Mapping[GlueRow, float]) -> Means:
+def compute_means(values_by_row: Mapping[GlueRow, float]) -> RowMeans:
     """Return the means of a system's rows, all of them or those available (paper, Table 3).
 
     A zero leaves no geometric and no harmonic mean: both would be 0, whatever the other rows are. NaN is no value.
     """
-    available = {row: values[row] for row in ROWS if row in values and not math.isnan(values[row])}
+    available = {row: values_by_row[row] for row in ROWS if row in values_by_row and not math.isnan(values_by_row[row])}
     figures = list(available.values())
     if not figures:
-        return Means((), math.nan, math.nan, math.nan, "There are no rows.")
+        return RowMeans((), math.nan, math.nan, math.nan, "There are no rows.")
     arithmetic = math.fsum(figures) / len(figures)
     zeros = [row.heading for row, value in available.items() if value <= 0]
     if zeros:
         are = "is" if len(zeros) == 1 else "are"
         note = f"The geometric and harmonic means are not defined: {join_some(zeros, _NAMED)} {are} 0."
-        return Means(tuple(available), arithmetic, math.nan, math.nan, note)
-    return Means(tuple(available), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
+        return RowMeans(tuple(available), arithmetic, math.nan, math.nan, note)
+    return RowMeans(tuple(available), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
 
 
 @dataclass(frozen=True)
-class Spread:
+class MeanAndDeviations:
     """Mean and standard deviation over `number` repetitions: the population's, as in the paper, and the sample's.
 
     The sample's is NaN for a single repetition.
@@ -172,12 +172,14 @@ class Spread:
     number: int
 
 
-def compute_spread(samples: Sequence[float]) -> Spread:
+def compute_mean_and_deviations(repetition_values: Sequence[float]) -> MeanAndDeviations:
     """Return mean and spread of one row over repetitions; NaN over none, or where one is undefined (F1 of nothing)."""
-    if not samples or any(map(math.isnan, samples)):
-        return Spread(math.nan, math.nan, math.nan, len(samples))
-    sample = statistics.stdev(samples) if len(samples) > 1 else math.nan
-    return Spread(statistics.fmean(samples), statistics.pstdev(samples), sample, len(samples))
+    if not repetition_values or any(map(math.isnan, repetition_values)):
+        return MeanAndDeviations(math.nan, math.nan, math.nan, len(repetition_values))
+    sample = statistics.stdev(repetition_values) if len(repetition_values) > 1 else math.nan
+    return MeanAndDeviations(
+        statistics.fmean(repetition_values), statistics.pstdev(repetition_values), sample, len(repetition_values)
+    )
 
 
 @dataclass(frozen=True)
@@ -195,27 +197,29 @@ class RowComparison:
     meaningless: str = ""
 
 
-def smallest_possible_p(repetitions: int, rival_repetitions: int) -> float:
+def smallest_possible_mann_whitney_p(repetitions: int, rival_repetitions: int) -> float:
     """Return the smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
     return _mann_whitney_p(range(rival_repetitions, rival_repetitions + repetitions), range(rival_repetitions))
 
 
 def compare_systems_in_row(
-    row: GlueRow, system: str, samples: Sequence[float], rival: str, rival_samples: Sequence[float]
+    row: GlueRow, system: str, repetition_values: Sequence[float], rival: str, rival_repetition_values: Sequence[float]
 ) -> RowComparison:
     """Test whether the system's repetitions are greater than the other's, with no correction for many tests."""
-    smallest = smallest_possible_p(len(samples), len(rival_samples))
-    single = min(len(samples), len(rival_samples)) < 2  # noqa: PLR2004 - a pair
-    tied = len(set(samples)) == 1 or len(set(rival_samples)) == 1
+    smallest = smallest_possible_mann_whitney_p(len(repetition_values), len(rival_repetition_values))
+    single = min(len(repetition_values), len(rival_repetition_values)) < 2  # noqa: PLR2004 - a pair
+    tied = len(set(repetition_values)) == 1 or len(set(rival_repetition_values)) == 1
     reason = ""
     if single:
         reason = "a single repetition has no spread"
     elif tied:
         reason = "all repetitions are equal, as at temperature 0: they are one observation counted several times"
-    return RowComparison(row, system, rival, max(smallest, _mann_whitney_p(samples, rival_samples)), smallest, reason)
+    return RowComparison(
+        row, system, rival, max(smallest, _mann_whitney_p(repetition_values, rival_repetition_values)), smallest, reason
+    )
 
 
-def significance_stars(tests: Sequence[RowComparison]) -> str:
+def significance_stars_or_empty(tests: Sequence[RowComparison]) -> str:
     """Return a system's stars in one row: the level at which every rival is beaten; none if a test is meaningless."""
     if not tests or any(test.meaningless for test in tests):
         return ""
@@ -223,14 +227,14 @@ def significance_stars(tests: Sequence[RowComparison]) -> str:
     return next((mark for level, mark in LEVELS if worst <= level), "")
 
 
-def _mann_whitney_p(samples: Sequence[float], rival_samples: Sequence[float]) -> float:
+def _mann_whitney_p(repetition_values: Sequence[float], rival_repetition_values: Sequence[float]) -> float:
     """Return the p by scipy's choice of method; by all arrangements for few values with ties, where it is not exact."""
     from scipy.stats import PermutationMethod, mannwhitneyu
 
-    arrangements = math.comb(len(samples) + len(rival_samples), len(samples))
-    tied = len({*samples, *rival_samples}) < len(samples) + len(rival_samples)
+    arrangements = math.comb(len(repetition_values) + len(rival_repetition_values), len(repetition_values))
+    tied = len({*repetition_values, *rival_repetition_values}) < len(repetition_values) + len(rival_repetition_values)
     method = PermutationMethod(n_resamples=arrangements) if tied and arrangements <= _MAX_ARRANGEMENTS else "auto"
-    return float(mannwhitneyu(samples, rival_samples, alternative="greater", method=method).pvalue)
+    return float(mannwhitneyu(repetition_values, rival_repetition_values, alternative="greater", method=method).pvalue)
 
 
 class PairCategory(IntEnum):
@@ -242,7 +246,9 @@ class PairCategory(IntEnum):
     NEITHER = 3
 
 
-def most_frequent_agreement_of_each_example(first_is_right: Any, second_is_right: Any) -> list[PairCategory]:
+def most_frequent_agreement_of_each_example(
+    first_right_by_repetition: Any, second_right_by_repetition: Any
+) -> list[PairCategory]:
     """Return the category of each example: the most frequent over all pairs of repetitions, ties to the one seen first.
 
     `first` and `second` say which examples are right, repetitions by examples (booleans); pairs are seen with the first
@@ -251,8 +257,8 @@ def most_frequent_agreement_of_each_example(first_is_right: Any, second_is_right
     import numpy as np
 
     first_right, second_right = (
-        np.atleast_2d(np.asarray(first_is_right, dtype=bool)),
-        np.atleast_2d(np.asarray(second_is_right, dtype=bool)),
+        np.atleast_2d(np.asarray(first_right_by_repetition, dtype=bool)),
+        np.atleast_2d(np.asarray(second_right_by_repetition, dtype=bool)),
     )
     if first_right.shape[1] != second_right.shape[1]:
         msg = f"the systems have {first_right.shape[1]} and {second_right.shape[1]} examples"
@@ -272,7 +278,7 @@ def most_frequent_agreement_of_each_example(first_is_right: Any, second_is_right
     return [PairCategory(int(category)) for category in np.stack(rank).argmax(axis=0)]
 
 
-def category_shares(categories: Sequence[PairCategory]) -> dict[PairCategory, float]:
+def pair_category_shares(categories: Sequence[PairCategory]) -> dict[PairCategory, float]:
     """Return the share of examples of each category, from 0 to 1; NaN over none."""
     return {pair: categories.count(pair) / len(categories) if categories else math.nan for pair in PairCategory}
 
@@ -280,7 +286,7 @@ def category_shares(categories: Sequence[PairCategory]) -> dict[PairCategory, fl
 PUBLISHED = Path(__file__).with_name("published.yaml")
 
 
-class Averages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PrintedMeans(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The three means over all 14 rows, as printed."""
 
     arithmetic: float
@@ -301,15 +307,15 @@ class PublishedEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: str
     values: dict[str, float]
     deviations: dict[str, float]
-    means: Averages
-    means_of_deviations: Averages
+    means: PrintedMeans
+    means_of_deviations: PrintedMeans
 
     @property
     def values_by_row(self) -> dict[GlueRow, float]:
         """Row → mean in percent."""
         return {row: self.values[row.name] for row in ROWS}
 
-    def compute_means(self, rows: Collection[GlueRow]) -> Means:
+    def compute_means(self, rows: Collection[GlueRow]) -> RowMeans:
         """Return its means over these rows alone, to compare it with a system over what that system has."""
         return compute_means({row: value for row, value in self.values_by_row.items() if row in rows})
 
@@ -339,9 +345,9 @@ class PrivacyGLUE(Task):
     baselines: ClassVar[tuple[Baseline, ...]] = ()
 
     @cached_property
-    def plan(self) -> SuitePlan:
+    def plan(self) -> SuiteOptions:
         """The part of the spec that all parts share; a limit holds for each of them."""
-        assert isinstance(self.spec.plan, SuitePlan), "it is a suite's run"
+        assert isinstance(self.spec.plan, SuiteOptions), "it is a suite's run"
         return self.spec.plan
 
     @cached_property
@@ -444,11 +450,11 @@ class PrivacyGLUE(Task):
             for name, part in self.parts.items()
         )
 
-    def sample_dialogues_and_factor(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def estimation_dialogues_and_scale_to_run(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the samples of all parts, if each is the whole of its part; else everything."""
-        samples = {name: part.sample_dialogues_and_factor(target) for name, part in self.parts.items()}
+        samples = {name: part.estimation_dialogues_and_scale_to_run(target) for name, part in self.parts.items()}
         if any(times != 1 for _, times in samples.values()):
-            return super().sample_dialogues_and_factor(target)
+            return super().estimation_dialogues_and_scale_to_run(target)
         return chain.from_iterable(
             (_add_part_to_calls(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
         ), 1
@@ -461,13 +467,13 @@ class PrivacyGLUE(Task):
                 stack.enter_context(part.open_record_listener(folder))
             yield lambda _record: None
 
-    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> TaskReading:
+    def read_reply_by_status(self, call: Call, reply: str, status: Status) -> PredictionAndScore:
         """Read a reply as the call's part does."""
         return self.parts[call.coordinates[PART]].read_reply_by_status(call, reply, status)
 
-    def describe_reply_flaw(self, call: Call, reply: Reply) -> str:
+    def find_reply_flaw_or_empty(self, call: Call, reply: Reply) -> str:
         """Return the flaw that the call's part finds."""
-        return self.parts[call.coordinates[PART]].describe_reply_flaw(call, reply)
+        return self.parts[call.coordinates[PART]].find_reply_flaw_or_empty(call, reply)
 
 
 def _has_data(part: Suite) -> bool:
@@ -483,15 +489,15 @@ def _merge_dicts(dicts: Any) -> dict[str, str]:
     return {name: text for mapping in dicts for name, text in mapping.items()}
 
 
-def _add_part_to_calls(name: str, dialogue: Dialogue) -> Dialogue:
+def _add_part_to_calls(part_name: str, dialogue: Dialogue) -> Dialogue:
     """Yield a part's dialogue, its calls under the part's name."""
     try:
         step = next(dialogue)
         while True:
             if isinstance(step, tuple):
-                answer = yield tuple(_add_part_to_calls(name, branch) for branch in step)
+                answer = yield tuple(_add_part_to_calls(part_name, branch) for branch in step)
             else:
-                answer = yield replace(step, coordinates={PART: name, **step.coordinates})
+                answer = yield replace(step, coordinates={PART: part_name, **step.coordinates})
             step = dialogue.send(answer)
     except StopIteration:
         return

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from genaipa_suites.suite import Suite
 
 
-class ComparedExample(NamedTuple):
+class ExampleCorrectness(NamedTuple):
     """An example: the name by which a reader finds it, its key, and whether it is right in full."""
 
     name: str
@@ -38,73 +38,77 @@ def number_repeated_keys(keys: Iterable[str]) -> list[str]:
     return numbered_keys
 
 
-def make_examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[ComparedExample]:
+def make_examples_with_correctness(
+    task_name: str, suite: Suite, outcomes: Iterable[Outcome]
+) -> list[ExampleCorrectness]:
     """Return the examples of one repetition; right is what has the label, all labels, or all spans of a layer."""
-    examples = [example for outcome in outcomes for example in _EXAMPLE_MAKERS[task](suite, outcome)]
+    examples = [example for outcome in outcomes for example in _EXAMPLE_MAKERS[task_name](suite, outcome)]
     keys = number_repeated_keys(example.key for example in examples)
     return [example._replace(key=key) for key, example in zip(keys, examples, strict=True)]
 
 
-def _opp115_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _opp115_examples(_suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     prediction = outcome.parsed.prediction
     right = prediction is not None and sorted(prediction) == sorted(outcome.item.gold)
-    yield ComparedExample(outcome.item.id, join_example_key(outcome.item.shown["text"]), right)
+    yield ExampleCorrectness(outcome.item.id, join_example_key(outcome.item.shown["text"]), right)
 
 
-def _label_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _label_examples(_suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     right = outcome.parsed.prediction == outcome.item.gold
-    yield ComparedExample(outcome.item.id, join_example_key(outcome.item.shown["text"]), right)
+    yield ExampleCorrectness(outcome.item.id, join_example_key(outcome.item.shown["text"]), right)
 
 
-def _piextract_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _piextract_examples(_suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     from genaipa_suites.piextract import LAYERS, predicted_and_gold_spans
 
     for layer in LAYERS:
         predicted, gold = predicted_and_gold_spans(outcome, layer)
         right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(gold)
-        yield ComparedExample(f"{outcome.item.id}, {layer}", join_example_key(layer, outcome.item.shown["text"]), right)
+        yield ExampleCorrectness(
+            f"{outcome.item.id}, {layer}", join_example_key(layer, outcome.item.shown["text"]), right
+        )
 
 
-def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     from genaipa_suites.policyie.score import pair_predicted_intents_with_gold_rows
 
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
     for intent, row in pair_predicted_intents_with_gold_rows(outcome):
         right = intent == row["intent"]
-        yield ComparedExample(outcome.item.id, join_example_key(row["intent"], outcome.item.shown["text"]), right)
+        yield ExampleCorrectness(outcome.item.id, join_example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
-def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     from genaipa_suites.policyie.score import predicted_and_gold_role_spans
 
     for layer in ("type-I", "type-II"):
         predicted, gold = predicted_and_gold_role_spans(outcome, layer)
         for row in gold:
             right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(row)
-            yield ComparedExample(
+            yield ExampleCorrectness(
                 f"{outcome.item.id}, {layer}", join_example_key(layer, outcome.item.shown["text"]), right
             )
 
 
-def _policyqa_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _policyqa_examples(_suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     prediction = outcome.parsed.prediction
     right = prediction is not None and not outcome.parsed.fault and prediction["span"] in outcome.item.gold
-    yield ComparedExample(outcome.item.id, outcome.item.id, right)
+    yield ExampleCorrectness(outcome.item.id, outcome.item.id, right)
 
 
-def _privacyqa_examples(suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+def _privacyqa_examples(suite: Suite, outcome: Outcome) -> Iterator[ExampleCorrectness]:
     sentences = suite.material.documents[outcome.item.document]
     gold, prediction = {*outcome.item.gold["relevant"]}, outcome.parsed.prediction
     faulty = prediction is None or outcome.parsed.fault
     chosen = {*(prediction or ())}
     for number, sentence in enumerate(sentences, start=1):
         right = not faulty and (number in gold) == (number in chosen)
-        yield ComparedExample(
+        yield ExampleCorrectness(
             f"{outcome.item.id}, sentence {number}", join_example_key(outcome.item.shown["text"], sentence), right
         )
 
 
-_EXAMPLE_MAKERS: dict[str, Callable[[Suite, Outcome], Iterator[ComparedExample]]] = {
+_EXAMPLE_MAKERS: dict[str, Callable[[Suite, Outcome], Iterator[ExampleCorrectness]]] = {
     "opp_115": _opp115_examples,
     "piextract": _piextract_examples,
     "policy_detection": _label_examples,

@@ -26,16 +26,16 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.systems.base import Message
 from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
-from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
+from genaipa_suites.encoders.kinds import EncoderExample, EncoderHead, EncoderModel
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
 from genaipa_suites.privacyqa.scores import (
     NOTHING,
     Scores,
-    best_reference,
     best_score_per_metric,
     mean_scores_between_annotators,
     mean_scores_leaving_one_out,
+    reference_agreeing_best_with_all,
     scores_with_best_f1,
 )
 from genaipa_suites.privacyqa.table import (
@@ -51,13 +51,13 @@ from genaipa_suites.privacyqa.table import (
     SUBSET_QUESTIONS,
     PolicyQuestion,
     QuestionsAndPolicies,
-    choose_unanswerable_rule,
+    choose_unanswerable_rule_name,
     count_annotators_without_sentence,
     describe_unanswerable_counts,
     normalize_question,
     policy_file_name,
     read_categories_by_policy_and_question,
-    read_table,
+    read_privacyqa_table,
     unanswerable_measures,
 )
 from genaipa_suites.probes import CONTINUATION
@@ -105,7 +105,7 @@ def read_legalbench_subset(files: DataFiles) -> QuestionsAndPolicies:
     except DAMAGE as error:
         raise DataError(path, f"{clip_error_message(error)}; use the format of LegalBench-RAG's benchmarks.") from None
     questions: list[PolicyQuestion] = []
-    texts: dict[str, _Text] = {}
+    texts: dict[str, _PolicyText] = {}
     for number, test in enumerate(tests, 1):
         question = _read_subset_question(path, f"test {number}", test, files, texts)
         # A number, so that a question that is there twice is two items.
@@ -116,7 +116,7 @@ def read_legalbench_subset(files: DataFiles) -> QuestionsAndPolicies:
     return QuestionsAndPolicies(questions, policies)
 
 
-class _Text:
+class _PolicyText:
     """A policy's text, and where each of its lines begins and ends, with or without its line break."""
 
     def __init__(self, text: str) -> None:
@@ -130,17 +130,17 @@ class _Text:
 
 
 def _read_subset_question(
-    path: Path, entry: str, test: _Test, files: DataFiles, texts: dict[str, _Text]
+    path_for_errors: Path, entry: str, test: _Test, files: DataFiles, policy_text_cache: dict[str, _PolicyText]
 ) -> PolicyQuestion:
     match = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
     if match is None or len(policies) != 1:
         problem = "must ask 'Consider \"NAME\"'s privacy policy; …', with evidence from a single file."
-        raise DataError(path, problem, entry)
+        raise DataError(path_for_errors, problem, entry)
     (policy,) = policies
-    if policy not in texts:
-        texts[policy] = _read_policy(files, policy)
-    text, evidence = texts[policy], set[int]()
+    if policy not in policy_text_cache:
+        policy_text_cache[policy] = _read_policy_text(files, policy)
+    text, evidence = policy_text_cache[policy], set[int]()
     for snippet in test.snippets:
         begin, end = snippet.span
         if text.text[begin:end] != snippet.answer or begin not in text.begins or end not in text.ends:
@@ -149,12 +149,12 @@ def _read_subset_question(
                 f"its evidence ({begin} to {end}) does not consist of whole lines of {name}; use both "
                 f"files as published."
             )
-            raise DataError(path, problem, entry)
+            raise DataError(path_for_errors, problem, entry)
         evidence.update(range(text.begins[begin], text.ends[end] + 1))
     return PolicyQuestion("", policy, match["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
 
 
-def _read_policy(files: DataFiles, policy: str) -> _Text:
+def _read_policy_text(files: DataFiles, policy: str) -> _PolicyText:
     """Read the text of a policy, wherever it is: beside the JSON as in the repository, or in a folder `corpus`."""
     names = dict.fromkeys((policy_file_name(policy), f"{policy}.txt"))
     candidates = [folder + name for folder in (CORPUS, "corpus/") for name in names]
@@ -164,7 +164,7 @@ def _read_policy(files: DataFiles, policy: str) -> _Text:
     files.check_published_counts(path, {"lines": lines}, {"lines": SENTENCES.get(policy, lines)})
     if not text.strip():
         raise UsageError(f"'{path}' of {policy} is empty.")
-    return _Text(text)
+    return _PolicyText(text)
 
 
 SUBSET = "subset"
@@ -177,9 +177,9 @@ def load_questions(files: DataFiles, split: str) -> Material:
     sets of sentences by their numbers (`references`), the ones the file says are relevant, the number of sentences,
     whether the question is unanswerable, and how many of the annotators marked nothing.
     """
-    table = read_legalbench_subset(files) if split == SUBSET else read_table(files, split)
+    table = read_legalbench_subset(files) if split == SUBSET else read_privacyqa_table(files, split)
     categories = read_categories_by_policy_and_question(files, split)
-    rule = RULES[choose_unanswerable_rule(table.questions, split)]
+    rule = RULES[choose_unanswerable_rule_name(table.questions, split)]
 
     def make_question_item(question: PolicyQuestion) -> Item:
         policy = question.policy
@@ -374,7 +374,7 @@ def _make_all_sentences_replier(suite: Suite) -> Callable[[Item], str]:
 
 
 def _best_reference_reply(item: Item) -> str:
-    return format_sentence_numbers_reply(best_reference(annotated_sentence_sets(item)))
+    return format_sentence_numbers_reply(reference_agreeing_best_with_all(annotated_sentence_sets(item)))
 
 
 BASELINES = (
@@ -410,14 +410,16 @@ ERRORS = (FALSE_ANSWER, FALSE_SILENCE, _NONE, _PART, _MORE)
 _RELEVANCE = {False: "Irrelevant", True: "Relevant"}
 
 
-def _question_sentence_examples(item: Item, material: Material) -> list[Example]:
+def _make_question_sentence_examples(item: Item, material: Material) -> list[EncoderExample]:
     """Return the question with each sentence of its policy, which is relevant if any annotator says so."""
     relevant, sentences = set(item.gold["relevant"]), material.documents[item.document]
     numbered = enumerate(sentences, start=1)
-    return [Example(item.shown["text"], sentence, _RELEVANCE[number in relevant]) for number, sentence in numbered]
+    return [
+        EncoderExample(item.shown["text"], sentence, _RELEVANCE[number in relevant]) for number, sentence in numbered
+    ]
 
 
-def _encoder_reply(_item: Item, predictions: Predicted) -> str:
+def _format_encoder_reply(_item: Item, predictions: Predicted) -> str:
     return format_sentence_numbers_reply(
         [number for number, label in enumerate(predictions[""], start=1) if label == _RELEVANCE[True]]
     )
@@ -435,7 +437,9 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = MEASURES
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("pair", "any_relevant_macro_f1", _question_sentence_examples),), _encoder_reply)
+    head = EncoderHead(
+        (EncoderModel("pair", "any_relevant_macro_f1", _make_question_sentence_examples),), _format_encoder_reply
+    )
     error_kinds = ERRORS
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -461,15 +465,15 @@ class PrivacyQA(Suite):
 
     def messages(self, item: Item) -> list[Message]:
         """Return the policy, the very same for all its questions, and the question."""
-        return [*self._opening_messages(item), Message("user", self.render("", **item.shown))]
+        return [*self._opening_messages(item), Message("user", self.render_template("", **item.shown))]
 
     def _opening_messages(self, item: Item) -> tuple[Message, Message]:
         if item.document not in self._opening_message_cache:
             sentences = self.material.documents[item.document]
-            introduction = self.render("policy", company=item.shown["company"], sentences=sentences)
+            introduction = self.render_template("policy", company=item.shown["company"], sentences=sentences)
             self._opening_message_cache[item.document] = (
                 Message("user", introduction, "introduction", carries="\n".join(sentences), breakpoint=True),
-                Message("assistant", self.render("ready", company=item.shown["company"]), "acknowledgement"),
+                Message("assistant", self.render_template("ready", company=item.shown["company"]), "acknowledgement"),
             )
         return self._opening_message_cache[item.document]
 
@@ -502,14 +506,14 @@ class PrivacyQA(Suite):
         marks_by_annotator = item.gold["references"].items()
         return {name: ", ".join(map(str, marks)) or "none" for name, marks in marks_by_annotator}
 
-    def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
+    def human_scores_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
         """Say that annotators are scored against each other."""
         return (
             "Each annotator compared with the other annotators of a question, averaged over questions "
             "with two annotators or more."
         )
 
-    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+    def human_scores_by_measure(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """Return the paper's human row, over questions with two annotators or more."""
         references_by_item = {outcome.item.id: annotated_sentence_sets(outcome.item) for outcome in outcomes}
         agreements = [

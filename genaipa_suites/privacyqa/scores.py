@@ -63,7 +63,7 @@ def mean_scores_between_annotators(references: Sequence[Collection[int]]) -> Sco
     )
 
 
-def best_reference(references: Sequence[Collection[int]]) -> Collection[int]:
+def reference_agreeing_best_with_all(references: Sequence[Collection[int]]) -> Collection[int]:
     """Return the reference that agrees best with all: highest mean F1; of equals the first."""
     return max(
         references, key=lambda candidate: sum(overlap_scores(candidate, reference).f1 for reference in references)

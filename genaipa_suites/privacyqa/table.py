@@ -164,7 +164,7 @@ def policy_name_from_id(document_id: str) -> str:
     return re.sub(r"\s*_\d+$", "", document_id.strip())
 
 
-def read_table(files: DataFiles, split: str) -> QuestionsAndPolicies:
+def read_privacyqa_table(files: DataFiles, split: str) -> QuestionsAndPolicies:
     """Read the official table of a split, checked; a DataError names the line, and what is wrong with it.
 
     A published table has the published counts. In one of a user's own any number of policies, questions and annotators
@@ -176,7 +176,9 @@ def read_table(files: DataFiles, split: str) -> QuestionsAndPolicies:
     assert table_path is not None, "it was just read"
     reader = _TableReader(table_path, columns, own=path in files.own_files)
     for number, fields in lines:
-        reader.add(_parse_row(table_path, number, fields, columns, "train" if split == "train" else "test"))
+        reader.check_and_add_row(
+            _parse_labelled_row(table_path, number, fields, columns, "train" if split == "train" else "test")
+        )
     table = reader.make_questions_and_policies()
     rows = sum(len(question.rows) for question in reader.questions.values())
     counts = {"rows": rows, "policies": len(table.policies), "questions": len(table.questions)}
@@ -216,7 +218,7 @@ def normalize_question(question: str) -> str:
 
 
 def _read_tsv_columns_and_lines(
-    files: DataFiles, path: str, first_columns: tuple[str, ...]
+    files: DataFiles, path: str, expected_first_columns: tuple[str, ...]
 ) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the columns, which begin with those named, and the further lines as (number, fields)."""
     text = files.text(path).removeprefix("\ufeff")
@@ -224,8 +226,8 @@ def _read_tsv_columns_and_lines(
     # Not splitlines: a sentence may hold characters that Python takes for the end of a line.
     lines = text.split("\n")
     columns = [name.strip() for name in lines[0].split("\t")]
-    if tuple(columns[: len(first_columns)]) != first_columns:
-        wanted = " ".join(first_columns)
+    if tuple(columns[: len(expected_first_columns)]) != expected_first_columns:
+        wanted = " ".join(expected_first_columns)
         raise DataError(where, f"its first line must name the tab-separated columns {wanted}.", "line 1")
 
     def yield_numbered_fields() -> Iterator[tuple[int, list[str]]]:
@@ -241,21 +243,25 @@ def _read_tsv_columns_and_lines(
     return columns, yield_numbered_fields()
 
 
-def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], split: str) -> _LabelledRow:
-    if fields[4].strip() != split:
-        problem = f"its split is '{fields[4]}', not '{split}': a file must have the rows of a single split."
-        raise DataError(path, problem, f"line {number}")
+def _parse_labelled_row(
+    path_for_errors: Path, line_number: int, fields: list[str], columns: list[str], expected_split: str
+) -> _LabelledRow:
+    if fields[4].strip() != expected_split:
+        problem = f"its split is '{fields[4]}', not '{expected_split}': a file must have the rows of a single split."
+        raise DataError(path_for_errors, problem, f"line {line_number}")
     labels = fields[len(_IDS) :]
     if not _LABELS.issuperset(labels):
         for column, label in zip(columns[len(_IDS) :], labels, strict=True):
             if label not in _LABELS and not (label == _NOT_DONE and _ANNOTATOR.fullmatch(column)):
                 problem = f"its {column} is '{label}', not Relevant or Irrelevant."
-                raise DataError(path, problem, f"line {number}")
+                raise DataError(path_for_errors, problem, f"line {line_number}")
     _, before, sentence = fields[3].strip().rpartition("_")
     if not before or not sentence.isdecimal():
-        raise DataError(path, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
+        raise DataError(
+            path_for_errors, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {line_number}"
+        )
     return _LabelledRow(
-        number,
+        line_number,
         policy_name_from_id(fields[1]),
         trim_blanks_in_id(fields[2]),
         int(sentence),
@@ -277,7 +283,7 @@ class _TableReader:
         self.segments: dict[str, dict[int, str]] = {}
         self.questions: dict[tuple[str, str], _AskedQuestion] = {}
 
-    def add(self, row: _LabelledRow) -> None:
+    def check_and_add_row(self, row: _LabelledRow) -> None:
         """Add a row; a DataError for one that is there already, or contradicts another."""
         question = self.questions.get((row.policy, row.query))
         if question is None:
@@ -305,18 +311,21 @@ class _TableReader:
         return QuestionsAndPolicies(questions, policies)
 
     def _make_question(
-        self, key: tuple[str, str], asked_question: _AskedQuestion, positions: dict[int, int]
+        self, policy_and_id: tuple[str, str], asked_question: _AskedQuestion, sentence_positions: dict[int, int]
     ) -> PolicyQuestion:
-        policy, identifier = key
+        policy, identifier = policy_and_id
         where, rows = f"question {identifier}", asked_question.rows
-        if len(rows) != len(positions):
+        if len(rows) != len(sentence_positions):
             problem = (
-                f"has {len(rows)} of the {len(positions)} sentences of {policy}; every question must have all of them."
+                f"has {len(rows)} of the {len(sentence_positions)} sentences of {policy}; every question must "
+                "have all of them."
             )
             raise DataError(self.path, problem, where)
 
         def list_relevant_sentences(column: int) -> list[int]:
-            return sorted(positions[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
+            return sorted(
+                sentence_positions[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant"
+            )
 
         question = PolicyQuestion(identifier, policy, asked_question.text, relevant=list_relevant_sentences(0))
         for column, name in enumerate(self.annotators, -len(self.annotators)):
@@ -353,7 +362,7 @@ def count_annotators_without_sentence(question: PolicyQuestion) -> int:
     return sum(not marked for marked in question.references.values())
 
 
-def choose_unanswerable_rule(questions: Sequence[PolicyQuestion], split: str) -> str:
+def choose_unanswerable_rule_name(questions: Sequence[PolicyQuestion], split: str) -> str:
     """Return the rule by which as many test questions are unanswerable as the paper says; `any` if none does."""
     if split == "test" and len(questions) == COUNTS[split]["questions"]:
         for name, holds in RULES.items():

@@ -13,7 +13,7 @@ import msgspec
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa_suites.baseline import Baseline, adapt_item_function_to_baseline
 from genaipa_suites.data import SuiteSource
-from genaipa_suites.labels import LabelSuite, constant_baseline
+from genaipa_suites.labels import LabelSuite, make_constant_label_baseline
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa import STOP_WORDS, distinct_words
 
@@ -43,10 +43,10 @@ class _Pair(msgspec.Struct, forbid_unknown_fields=True):
 
 def _reply_by_common_words(item: Item) -> str:
     common = (distinct_words(item.shown["text"]) & distinct_words(item.shown["question"])) - STOP_WORDS
-    return Pairs.format_labels_reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
+    return PrivacyQAPairs.format_labels_reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
 
 
-class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
+class PrivacyQAPairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
     """Say of one sentence of a policy whether it is relevant to a question."""
 
     title = "PrivacyQA pairs"
@@ -65,7 +65,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
             "majority",
             "floor",
             "irrelevant for every pair, which is right for half of the pairs",
-            constant_baseline(False),
+            make_constant_label_baseline(False),
         ),
         Baseline(
             "common-words",
@@ -86,7 +86,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
                 pair = msgspec.json.decode(line, type=_Pair)
             except DAMAGE as error:
                 problem = f"{clip_error_message(error)}; a line must have a context, a question and an answer"
-                raise self.files.fault(path, problem, f"line {number}") from None
+                raise self.files.make_error_with_remedy(path, problem, f"line {number}") from None
             shown_fields = {"text": pair.context.strip(), "question": pair.question.strip()}
             relevant = pair.answer == "True"
             label = LABELS[relevant]
@@ -94,7 +94,7 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
                 Item(f"{split}-{number}", shown_fields, relevant, stratum=pair.answer, groups={"label": (label,)})
             )
         if not items:
-            raise self.files.fault(path, "has no pairs")
+            raise self.files.make_error_with_remedy(path, "has no pairs")
         counts = Counter(item.gold for item in items)
         self.files.check_published_counts(path, dict(zip(COUNTS, (counts[True], counts[False]), strict=True)), COUNTS)
         return Material(tuple(items))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
     from genaipa_suites.report.drawings import Marks
-    from genaipa_suites.report.results import Result, Row, ScoredBoard
+    from genaipa_suites.report.results import ScoredBoard, SuiteTableRow, SystemSuiteResult
 
 NAME = "card"
 _SPENDING_COLUMNS = ("cost", "cached", "unparsable", "faulty")
@@ -52,7 +52,7 @@ def choose_card_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     return sorted(boards_by_suite.values(), key=lambda scored: order[scored.board.suite_name])
 
 
-def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
+def omitted_systems_note_or_empty(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
     """Describe the systems that were asked other items of a suite than those in its column; empty without any."""
     present = {
         (scored.board.suite_name, system) for scored in chosen for system in plainest_asked_row_by_system(scored)
@@ -74,33 +74,33 @@ def _board_sort_key(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
     return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(results)
 
 
-def plainest_asked_row_by_system(scored: ScoredBoard) -> dict[str, Row]:
+def plainest_asked_row_by_system(scored: ScoredBoard) -> dict[str, SuiteTableRow]:
     """Return system → its row as it was asked most plainly: with the fewest examples, in the first wording."""
-    rows_by_system: dict[str, Row] = {}
+    rows_by_system: dict[str, SuiteTableRow] = {}
     for row in sorted(scored.system_rows, key=lambda row: _plainness_sort_key(row.result)):
         rows_by_system.setdefault(row.system, row)
     return rows_by_system
 
 
-def _plainness_sort_key(result: Result | None) -> tuple[int, int, str]:
+def _plainness_sort_key(result: SystemSuiteResult | None) -> tuple[int, int, str]:
     assert result is not None, "a system that was asked has a result"
     return result.plan.shots, result.plan.wording, result.asking_text
 
 
-def make_card_table(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[ScoredBoard]) -> Table:
+def make_card_table(study: Study, chosen_boards: Sequence[ScoredBoard], all_boards: Sequence[ScoredBoard]) -> Table:
     """Make a row for each system, a column for each suite, M_all and spending; then floors, ceilings and people.
 
-    `boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
+    `chosen_boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
     """
-    plain_rows = {scored.board.suite_name: plainest_asked_row_by_system(scored) for scored in boards}
+    plain_rows = {scored.board.suite_name: plainest_asked_row_by_system(scored) for scored in chosen_boards}
     quality = _m_all_by_system(study)
     kinds = {name: row.kind for rows in plain_rows.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
     rows: list[dict[str, Any]] = []
     for system in dict.fromkeys([*systems, *quality]):
         row: dict[str, Any] = {"system": system, "kind": kinds.get(system, "system"), **quality.get(system, {})}
-        system_rows = [plain_rows[scored.board.suite_name].get(system) for scored in boards]
-        for scored, suite_row in zip(boards, system_rows, strict=True):
+        system_rows = [plain_rows[scored.board.suite_name].get(system) for scored in chosen_boards]
+        for scored, suite_row in zip(chosen_boards, system_rows, strict=True):
             if suite_row is not None and suite_row.counts is not None:
                 row |= percent_columns(suite_row.counts.estimate_measure(scored.measures[0]), scored.board.suite_name)
         rows.append(
@@ -113,12 +113,12 @@ def make_card_table(study: Study, boards: Sequence[ScoredBoard], all_boards: Seq
                 ]
             )
         )
-    rows += _floor_ceiling_and_people_rows(boards)
+    rows += _floor_ceiling_and_people_rows(chosen_boards)
     spending_columns = [name for name in _SPENDING_COLUMNS if any(row.get(name, nan) >= 0 for row in rows)]
-    names = [scored.board.suite_name for scored in boards]
+    names = [scored.board.suite_name for scored in chosen_boards]
     figure_names = [*names, *(["m_all"] if quality else [])]
     ends = [f"{name}_{end}" for name in figure_names for end in ("low", "high")]
-    columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
+    columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in chosen_boards)}"
     return make_table(
         NAME,
         "All suites, and what people say",
@@ -128,10 +128,10 @@ def make_card_table(study: Study, boards: Sequence[ScoredBoard], all_boards: Seq
         "these suites: `cached` is a share of the tokens sent; `unparsable` and `faulty` (unparsable, refused, cut "
         "off, failed, out of range, not in the text) are shares of the replies. Intervals are in CSV and JSON. The "
         "last rows show the best floor (an answer that needs no reading), the ceiling and people, computed on the "
-        "same items." + describe_omitted_systems(all_boards, boards),
+        "same items." + omitted_systems_note_or_empty(all_boards, chosen_boards),
         pd.DataFrame(rows),
         ["system", "kind", *figure_names, *spending_columns],
-        headings={scored.board.suite_name: _suite_title_with_sample_size(scored) for scored in boards}
+        headings={scored.board.suite_name: _suite_title_with_sample_size(scored) for scored in chosen_boards}
         | {"cost": "cost ($)"},
         formats={
             **dict.fromkeys((*figure_names, *ends), ".1f"),
@@ -163,16 +163,18 @@ def _m_all_by_system(study: Study) -> dict[str, dict[str, float]]:
     }
 
 
-def _cost_and_reply_shares(results: Sequence[Result]) -> dict[str, float]:
+def _cost_and_reply_shares(results: Sequence[SystemSuiteResult]) -> dict[str, float]:
     """Return the cost of these results, and shares of their tokens and replies."""
     costs = [result.cost for result in results if result.cost is not None]
     sent = sum(result.usage.input for result in results)
     replies = sum(len(result.outcomes) for result in results)
-    faulty = sum(result.faults[fault] for result in results for fault in FAULTS)
+    faulty = sum(result.fault_and_missing_counts[fault] for result in results for fault in FAULTS)
     return {
         "cost": sum(costs) if costs else nan,
         "cached": sum(result.usage.cached for result in results) / sent if sent else nan,
-        "unparsable": sum(result.faults[UNPARSABLE] for result in results) / replies if replies else nan,
+        "unparsable": sum(result.fault_and_missing_counts[UNPARSABLE] for result in results) / replies
+        if replies
+        else nan,
         "faulty": faulty / replies if replies else nan,
     }
 
@@ -234,7 +236,7 @@ BY_CATEGORY = "suites-by-category"
 M_ALL = "M_all"
 
 
-def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
+def scores_by_question_category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
     """Return each system's main measure in every suite, and its M_all, by category of questions."""
     crosswalk, names = load_crosswalk_and_category_names(boards[0].board.suite.workspace)
     question_categories = crosswalk.question_categories_by_practice
@@ -249,7 +251,7 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
                 about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
                 rows.append({**about, "suite": scored.board.suite.title, **figures})
     if rows:
-        rows += _m_all_by_category(study, names)
+        rows += _m_all_rows_by_category(study, names)
     order = {code: index for index, code in enumerate(names)}
     rows.sort(key=lambda row: order[row["category"]])
     return make_table(
@@ -267,19 +269,25 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
 
 
 def _measure_values_by_item_category(
-    scored: ScoredBoard, row: Row, question_categories: Mapping[str, Sequence[str]], names: Mapping[str, str]
+    scored: ScoredBoard,
+    row: SuiteTableRow,
+    question_categories_by_practice: Mapping[str, Sequence[str]],
+    category_names: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
     """Return category → the main measure over the items whose groups lead to it; empty where groups lead nowhere."""
     assert row.counts is not None, "a system that was asked has outcomes"
     measure = scored.board.suite.measures_for_item_groups[0]
     categories_by_item = {
         item.id: {
-            code for groups in item.groups.values() for name in groups for code in question_categories.get(name, ())
+            code
+            for groups in item.groups.values()
+            for name in groups
+            for code in question_categories_by_practice.get(name, ())
         }
         for item in scored.board.suite.material.items
     }
     figures = {}
-    for code in names:
+    for code in category_names:
         merit = row.counts.estimate_measure(
             measure, np.array([code in categories_by_item[item_id] for item_id in row.counts.ids], bool)
         )
@@ -290,7 +298,7 @@ def _measure_values_by_item_category(
 
 
 def _measure_values_by_part_category(
-    scored: ScoredBoard, row: Row, question_categories: Mapping[str, Sequence[str]]
+    scored: ScoredBoard, row: SuiteTableRow, question_categories_by_practice: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, Any]]:
     """Return category → the mean of the measures of the parts of items that lead to it, such as intents."""
     assert row.counts is not None, "a system that was asked has outcomes"
@@ -298,17 +306,17 @@ def _measure_values_by_part_category(
     heading = ""
     for parts in scored.board.suite.parts.values():
         for name, measures in parts.items():
-            value = row.counts.estimate_measure(measures[0]).value if question_categories.get(name) else nan
+            value = row.counts.estimate_measure(measures[0]).value if question_categories_by_practice.get(name) else nan
             if not isnan(value):
                 heading = heading or measures[0].heading
-                for code in question_categories[name]:
+                for code in question_categories_by_practice[name]:
                     values_by_category[code].append(100 * value)
     return {
         code: {"measure": heading, "value": sum(values) / len(values)} for code, values in values_by_category.items()
     }
 
 
-def _m_all_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _m_all_rows_by_category(study: Study, category_names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
@@ -318,7 +326,7 @@ def _m_all_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str,
     return [
         {
             "category": category,
-            "name": names[str(category)],
+            "name": category_names[str(category)],
             "system": str(system),
             "kind": "system",
             "suite": "GenAIPABench",
@@ -327,11 +335,11 @@ def _m_all_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str,
             "value": rows["m_all"].mean(),
         }
         for (system, category), rows in averages_by_policy.groupby(["system", "category"], observed=True, sort=True)
-        if category in names
+        if category in category_names
     ]
 
 
-def category_figure(numbers: Table, marks: Marks) -> Figure | None:
+def question_category_figure(numbers: Table, marks: Marks) -> Figure | None:
     """Draw categories down, a panel for each suite; None if fewer than two have any."""
     suites = list(dict.fromkeys(numbers.data["suite"])) if numbers else []
     if len(suites) < 2:  # noqa: PLR2004 - one alone has its own breakdowns

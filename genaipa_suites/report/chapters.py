@@ -14,7 +14,7 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.chapters.chapter import Chapter, ResultsComparison, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import find_sources_by_name
+from genaipa.runs.selection import find_runs_by_system_or_run_name
 from genaipa.words import join_some
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
     from genaipa.reports.figures.figure import Figure
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
-    from genaipa_suites.report.results import Board, Result
+    from genaipa_suites.report.results import SuiteBoard, SystemSuiteResult
 
 
-def _notable_sentences(results: Iterable[Result]) -> list[str]:
+def _list_data_and_fault_warnings(results: Iterable[SystemSuiteResult]) -> list[str]:
     """Return sentences on the suites' runs; none if everything was asked and could be read."""
     sentences, asked_boards = [], group_results_into_boards(results)
     if samples := dict.fromkeys(board.suite.title for board in asked_boards if board.plan.split == SAMPLE):
@@ -50,22 +50,28 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
         sentences += [
             f"{board.title}: {why}"
             for result in board.results
-            if (why := encoder.leakage_warning(result.suite, result.system))
+            if (why := encoder.leakage_warning_or_empty(result.suite, result.system))
         ]
-        if faulty := list(_describe_faults(board)):
+        if faulty := list(_faulty_reply_phrases_of_systems(board)):
             sentences.append(f"{board.title}: faulty replies are scored 0: {'; '.join(faulty)}.")
         if unfinished := [f"{result.system} {result.unfinished:,}" for result in board.results if result.unfinished]:
             sentences.append(f"{board.title}: answers of incomplete repetitions are left out: {', '.join(unfinished)}.")
-        if missing := sum(result.missing for result in board.results):
+        if missing := sum(result.missing_outcome_count for result in board.results):
             wanted = sum(result.planned for result in board.results)
             sentences.append(f"{board.title}: {missing:,} of {wanted:,} answers are missing and not scored.")
     return sentences
 
 
-def _describe_faults(board: Board) -> Iterator[str]:
+def _faulty_reply_phrases_of_systems(board: SuiteBoard) -> Iterator[str]:
     """Yield the number of faulty replies of each system that has any, with their kinds, the most frequent first."""
     for result in board.results:
-        counted = Counter({fault: result.faults[fault] for fault in FAULTS if result.faults[fault]})
+        counted = Counter(
+            {
+                fault: result.fault_and_missing_counts[fault]
+                for fault in FAULTS
+                if result.fault_and_missing_counts[fault]
+            }
+        )
         if counted:
             kinds = ", ".join(f"{fault} {number:,}" for fault, number in counted.most_common())
             yield f"{result.system} {counted.total():,} of {len(result.outcomes):,} ({kinds})"
@@ -80,23 +86,28 @@ _METHOD = (
 )
 
 
-def _make_suite_chapters(study: Study, results: Sequence[Result], problems: list[str]) -> list[Chapter]:
+def _make_suite_chapters(
+    study: Study, results: Sequence[SystemSuiteResult], problems_to_extend: list[str]
+) -> list[Chapter]:
     """Return the suites' chapters, the joint one first; what can't be worked out is added to the problems."""
     scored_boards = [ScoredBoard(board) for board in group_results_into_boards(results)]
     if not scored_boards:
         return []
     glue_chapter = glue.make_glue_chapter(study.sources, scored_boards)
-    marks = style.assign_system_markers(_list_systems(scored_boards, study))
+    marks = style.assign_system_colours_and_markers(_list_systems_drawn_in_figures(scored_boards, study))
     suites_boards = [
         list(suite_boards) for _, suite_boards in groupby(scored_boards, key=lambda scored: scored.board.suite_name)
     ]
     joint = _make_chapter_across_suites(study, scored_boards, marks)
     chapters = [
         *filter(None, [joint, glue_chapter]),
-        *(_make_suite_chapter(suite_boards, marks, alone=joint is None) for suite_boards in suites_boards),
+        *(
+            _make_suite_chapter(suite_boards, marks, without_joint_chapter=joint is None)
+            for suite_boards in suites_boards
+        ),
     ]
     for scored in scored_boards:
-        problems += [problem for problem in scored.problems if problem not in problems]
+        problems_to_extend += [problem for problem in scored.problems if problem not in problems_to_extend]
     return [replace(chapters[0], method=" ".join(filter(None, (_METHOD, chapters[0].method)))), *chapters[1:]]
 
 
@@ -110,7 +121,7 @@ def _make_chapter_across_suites(
         return None
     card_table, absent = card.make_card_table(study, side_by_side, scored_boards), []
     try:
-        categories = [card.category_table(study, side_by_side)]
+        categories = [card.scores_by_question_category_table(study, side_by_side)]
     except GenaipaError as error:
         categories, absent = [], [f"There is no breakdown by category: {error}"]
     return Chapter(
@@ -120,14 +131,14 @@ def _make_chapter_across_suites(
         nonempty_tables(card_table, card.rank_correlations_with_m_all_table(card_table, side_by_side), *categories),
         nonempty_figures(
             drawings.score_figure(side_by_side, "suites-scores", "Scores by suite", marks),
-            *(card.category_figure(categories_table, marks) for categories_table in categories),
+            *(card.question_category_figure(categories_table, marks) for categories_table in categories),
         ),
         absent,
         first=(card_table.name,),
     )
 
 
-def _list_systems(scored_boards: Sequence[ScoredBoard], study: Study) -> list[str]:
+def _list_systems_drawn_in_figures(scored_boards: Sequence[ScoredBoard], study: Study) -> list[str]:
     """List every system of a figure: the procedure's as its figures have them, then the suites'."""
     ordered_systems = list(map(str, style.distinct_values(study.table["system"]))) if len(study.table) else []
     asked_systems = [name for scored in scored_boards for row in scored.system_rows for name in (row.system, row.label)]
@@ -135,12 +146,17 @@ def _list_systems(scored_boards: Sequence[ScoredBoard], study: Study) -> list[st
     return list(dict.fromkeys([*ordered_systems, *asked_systems, *references]))
 
 
-def _make_suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *, alone: bool) -> Chapter:
-    """Return the chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
+def _make_suite_chapter(
+    suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *, without_joint_chapter: bool
+) -> Chapter:
+    """Return the chapter of one suite: its boards, one after another.
+
+    Its scores are drawn where it is `without_joint_chapter`.
+    """
     suite, name = suite_boards[0].board.suite, suite_boards[0].board.suite_name
     suite_tables: list[Table] = []
     figures = [drawings.paired_measures_by_system_figure(scored, marks) for scored in suite_boards]
-    if alone and not any(figures):
+    if without_joint_chapter and not any(figures):
         figures = [drawings.score_figure(suite_boards, f"{name}-scores", f"{suite.title}: scores", marks)]
     for scored in suite_boards:
         suite_tables += [tables.main_scores_table(scored), tables.further_measures_table(scored)]
@@ -189,14 +205,14 @@ class SuiteResults:
 
     name = "suites"
 
-    def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None:
+    def __init__(self, workspace: Workspace, sources: Sequence[SelectedRun]) -> None:
         self.sources = sources
         self.results, self.problems = read_results_and_problems(workspace, sources)
 
     @property
     def notable(self) -> list[str]:
         """Sentences that no reader may miss."""
-        return _notable_sentences(self.results)
+        return _list_data_and_fault_warnings(self.results)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -216,23 +232,27 @@ class SuiteResults:
         return card.make_card_table(study, chosen, scored_boards) if chosen else None
 
     @classmethod
-    def compare_systems(cls, workspace: Workspace, first: str, second: str) -> ResultsComparison:
+    def compare_systems(
+        cls, workspace: Workspace, first_system_or_run: str, second_system_or_run: str
+    ) -> ResultsComparison:
         """Compare two sides on the items that both were asked; of each suite the main measures first."""
-        table, problems = tabulate_first_minus_second_and_problems(first, second, workspace)
+        table, problems = tabulate_first_minus_second_and_problems(first_system_or_run, second_system_or_run, workspace)
         main = replace(table, data=table.data.groupby("suite", sort=False).head(MAIN)) if table else table
         return ResultsComparison(table, main, problems)
 
 
-def tabulate_first_minus_second_and_problems(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
+def tabulate_first_minus_second_and_problems(
+    first_system_or_run: str, second_system_or_run: str, workspace: Workspace
+) -> tuple[Table, list[str]]:
     """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
 
     The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
     """
-    sides = [find_sources_by_name(workspace, name) for name in (first, second)]
+    sides = [find_runs_by_system_or_run_name(workspace, name) for name in (first_system_or_run, second_system_or_run)]
     readings = [read_results_and_problems(workspace, sources) for sources in sides]
     first_results, second_results = (
         _plainest_result_by_suite_and_split(name, side_results)
-        for name, (side_results, _) in zip((first, second), readings, strict=True)
+        for name, (side_results, _) in zip((first_system_or_run, second_system_or_run), readings, strict=True)
     )
     rows: list[dict[str, Any]] = []
     populations, units_drawn = dict[str, None](), dict[str, None]()
@@ -246,14 +266,15 @@ def tabulate_first_minus_second_and_problems(first: str, second: str, workspace:
             )
     clusters = " or ".join(units_drawn) or "policies"
     note = (
-        f"A is {first}, B is {second}. Differences are A minus B in percentage points, on the items that both were "
+        f"A is {first_system_or_run}, B is {second_system_or_run}. Differences are A minus B in percentage "
+        "points, on the items that both were "
         f"asked, with the same {clusters} drawn for both. {' '.join(populations)} Each row is a separate test: "
         "among many rows, some differ by chance."
     )
     columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
     comparison = make_table(
         "comparison-suites",
-        f"{first} against {second}: suites",
+        f"{first_system_or_run} against {second_system_or_run}: suites",
         note,
         pd.DataFrame(rows),
         [*columns, "meaning"],
@@ -265,14 +286,14 @@ def tabulate_first_minus_second_and_problems(first: str, second: str, workspace:
 
 
 def _plainest_result_by_suite_and_split(
-    side_name: str, results: Sequence[Result]
-) -> dict[tuple[str, str, str, bool], Result]:
+    side_name: str, results: Sequence[SystemSuiteResult]
+) -> dict[tuple[str, str, str, bool], SystemSuiteResult]:
     """Return suite, split, probe, and whether of own files → the result asked most plainly, on the most items."""
     systems = sorted({result.system for result in results})
     if len(systems) > 1:
         choices = ", ".join(f"{side_name}:{system}" for system in systems)
         raise UsageError(f"'{side_name}' has {len(systems)} systems; name one of these: {choices}")
-    chosen: dict[tuple[str, str, str, bool], Result] = {}
+    chosen: dict[tuple[str, str, str, bool], SystemSuiteResult] = {}
     for result in sorted(
         results, key=lambda choices: (choices.plan.shots, choices.plan.wording, -len(choices.suite.material.items))
     ):
@@ -281,7 +302,9 @@ def _plainest_result_by_suite_and_split(
     return chosen
 
 
-def _difference_rows_and_units(first: Result, second: Result) -> tuple[list[dict[str, Any]], JackknifeUnits]:
+def _difference_rows_and_units(
+    first: SystemSuiteResult, second: SystemSuiteResult
+) -> tuple[list[dict[str, Any]], JackknifeUnits]:
     """Return a row for each measure that both have; none without a common item."""
     items = {outcome.item.id: outcome.item for outcome in first.outcomes}
     common = items.keys() & {outcome.item.id for outcome in second.outcomes}

@@ -42,9 +42,9 @@ _DARK = (0, 1, 2, 6)
 """Colours on which a number is written in white."""
 
 
-def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Marks) -> Figure | None:
+def score_figure(boards: Sequence[ScoredBoard], figure_name: str, title: str, marks: Marks) -> Figure | None:
     """Draw the main measure of each system, a panel for each suite, with the best floor, the ceiling and people."""
-    panels = [data for scored in boards if (data := _panel_rows(scored)) is not None]
+    panels = [data for scored in boards if (data := _score_panel_rows(scored)) is not None]
     if not panels:
         return None
     data = pd.concat(panels, ignore_index=True)
@@ -56,7 +56,7 @@ def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Ma
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
     numbers = make_table(
-        name,
+        figure_name,
         title,
         about,
         data,
@@ -64,7 +64,7 @@ def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Ma
         headings={"board": "suite", "low": f"{LEVEL} % interval"},
         formats=dict.fromkeys(("value", "low", "high"), ".1f"),
     )
-    return Figure(name, title, about, numbers, lambda: _draw_scores(numbers.data, marks))
+    return Figure(figure_name, title, about, numbers, lambda: _draw_scores(numbers.data, marks))
 
 
 def _describe_items_of_board(scored: ScoredBoard) -> str:
@@ -72,7 +72,7 @@ def _describe_items_of_board(scored: ScoredBoard) -> str:
     return f"{scored.board.title}: {number:,} items" + (f" of {policies:,} {scored.units.clusters}" if policies else "")
 
 
-def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
+def _score_panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
     """Return the rows of a panel: the systems, and of the references the best floor, the ceiling and people."""
     main = scored.measures[0]
     rows = []
@@ -135,8 +135,8 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     return canvas
 
 
-def _select_system_and_baseline_rows(data: pd.DataFrame, board: str) -> pd.DataFrame:
-    return data[(data["board"] == board) & data["kind"].isin(["system", "baseline"])]
+def _select_system_and_baseline_rows(data: pd.DataFrame, board_title: str) -> pd.DataFrame:
+    return data[(data["board"] == board_title) & data["kind"].isin(["system", "baseline"])]
 
 
 def has_numbered_groups(breakdown: Table) -> bool:
@@ -157,13 +157,15 @@ def ordered_groups_figure(scored: ScoredBoard, grouping: str, breakdown: Table, 
     )
 
 
-def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, marks: Marks) -> Canvas:
+def _draw_ordered_groups(
+    data: pd.DataFrame, heading_by_measure: Mapping[str, str], grouping: str, marks: Marks
+) -> Canvas:
     groups = list(dict.fromkeys(data["group"]))
     sizes = {group: int(data.loc[data["group"] == group, "items"].max()) for group in groups}
     systems = list(dict.fromkeys(data["system"]))
     canvas = style.make_canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
-    panels = canvas.subplots(1, len(measures), sharey=True, squeeze=False)[0]
-    for axes, (name, heading) in zip(panels, measures.items(), strict=True):
+    panels = canvas.subplots(1, len(heading_by_measure), sharey=True, squeeze=False)[0]
+    for axes, (name, heading) in zip(panels, heading_by_measure.items(), strict=True):
         axes.set_title(heading)
         for number, system in enumerate(systems):
             rows = data[data["system"] == system]
@@ -177,7 +179,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
         axes.set_xticks(range(len(groups)), [f"{_wrap_group_name(group)}\nn={sizes[group]:,}" for group in groups])
         axes.tick_params(axis="x", labelsize=style.TINY)
         axes.set_ylim(-2, 102)
-        axes.set_xlabel(style.make_name_drawable(grouping))
+        axes.set_xlabel(style.replace_undrawable_characters(grouping))
     panels[0].set_ylabel("per cent")
     labels = style.unique_labels(systems)
     style.draw_legend(canvas, [style.make_marker_legend_entry(labels[system], **marks[system]) for system in systems])
@@ -190,24 +192,35 @@ def _wrap_group_name(name: str) -> str:
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
 
 
-def error_kinds_figure(numbers: Table, scored: ScoredBoard) -> Figure | None:
+def error_kinds_figure(error_counts: Table, scored: ScoredBoard) -> Figure | None:
     """Draw the types of errors of each system, stacked, of their table; None if there is none."""
-    kinds = [kind for kind in scored.board.suite.error_kinds if len(numbers.data) and numbers.data[kind].any()]
+    kinds = [
+        kind for kind in scored.board.suite.error_kinds if len(error_counts.data) and error_counts.data[kind].any()
+    ]
     if not kinds:
         return None
     about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
     about = f"{about} {scored.board.suite.about_errors}".strip()
     colours = {kind: index for index, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
-    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_error_kinds(numbers.data, colours))
+    return Figure(
+        error_counts.name,
+        error_counts.title,
+        about,
+        error_counts,
+        lambda: _draw_error_kinds(error_counts.data, colours),
+    )
 
 
-def _draw_error_kinds(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
-    """Draw a bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
+def _draw_error_kinds(data: pd.DataFrame, colour_index_by_kind: Mapping[str, int]) -> Canvas:
+    """Draw a bar for each system.
+
+    `colour_index_by_kind` are the present ones, with their places among all of the suite's.
+    """
     canvas = style.make_canvas(style.WIDTH, 1.1 + 0.28 * len(data))
     axes = canvas.subplots()
     starts = [0.0] * len(data)
     entries = []
-    for kind, number in kinds.items():
+    for kind, number in colour_index_by_kind.items():
         colour = style.COLOURS[number % len(style.COLOURS)]
         look: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
         look["hatch"] = _HATCHES[number // len(style.COLOURS) % len(_HATCHES)]
@@ -268,7 +281,7 @@ def paired_measures_by_system_figure(scored: ScoredBoard, marks: Marks) -> Figur
         f"intervals. {' '.join(f'{measure.heading.capitalize()}: {measure.definition}' for measure in measures)} "
         f"{scored.units.population_note}"
     )
-    title = _describe_highest_and_lowest_system(numbers.data, measures, scored.units.clusters)
+    title = _title_on_highest_and_lowest_system(numbers.data, measures, scored.units.clusters)
     return Figure(
         numbers.name, title, about, numbers, lambda: _draw_paired_measures_by_system(numbers.data, measures, marks)
     )
@@ -293,7 +306,7 @@ def paired_measures_by_group_figure(
         f"with {LEVEL} % intervals; n is the number of {scored.units.clusters} in a group.{omission} "
         f"{scored.units.population_note}"
     )
-    title = _describe_worst_group(data, measures[1], grouping, scored.board.title)
+    title = _title_on_worst_group(data, measures[1], grouping, scored.board.title)
     return Figure(
         breakdown.name, title, about, breakdown, lambda: _draw_paired_measures_by_group(data, measures, marks)
     )
@@ -304,7 +317,7 @@ def _paired_measures(scored: ScoredBoard) -> list[Measure]:
     return [measure for name in names for measure in scored.measures if measure.name == name]
 
 
-def _describe_highest_and_lowest_system(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
+def _title_on_highest_and_lowest_system(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
     """Name the systems that are highest and lowest in the second measure; one system alone in both."""
     first, second = measures
     rows = data[data["kind"] == "system"] if (data["kind"] == "system").any() else data
@@ -327,10 +340,10 @@ def _describe_highest_and_lowest_system(data: pd.DataFrame, measures: Sequence[M
     )
 
 
-def _describe_worst_group(data: pd.DataFrame, measure: Measure, grouping: str, board: str) -> str:
+def _title_on_worst_group(data: pd.DataFrame, measure: Measure, grouping: str, board_title: str) -> str:
     rows = data.dropna(subset=measure.name)
     if rows.empty or not rows[measure.name].max():
-        return f"{board}: no system {measure.heading} in any {grouping}"
+        return f"{board_title}: no system {measure.heading} in any {grouping}"
     worst = rows.sort_values(measure.name, ascending=False, kind="stable").iloc[0]
     return f"{worst['system']} {measure.heading} most in {worst['group']} ({_format_percent(worst[measure.name])})"
 
@@ -348,7 +361,7 @@ def _draw_paired_measures_by_system(data: pd.DataFrame, measures: Sequence[Measu
             _draw_measure_with_interval(axes, row, measure.name, index, marks[row["system"]])
             value = "-" if isnan(row[measure.name]) else f"{row[measure.name]:.0f}"
             axes.annotate(value, (1.02, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
-        _format_percent_axes(axes, measure)
+        _set_up_percent_axes(axes, measure)
     panels[0].set_yticks(range(len(data)), list(labels.values()))
     panels[0].set_ylim(len(data) - 0.5, -0.5)
     return canvas
@@ -366,7 +379,7 @@ def _draw_paired_measures_by_group(data: pd.DataFrame, measures: Sequence[Measur
                 _draw_measure_with_interval(axes, row, measure.name, groups.index(row["group"]) + offset, marks[system])
         for index in range(1, len(groups)):
             axes.axhline(index - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
-        _format_percent_axes(axes, measure)
+        _set_up_percent_axes(axes, measure)
     sizes = {group: int(data.loc[data["group"] == group, "policies"].max()) for group in groups}
     panels[0].set_yticks(
         range(len(groups)), [f"{style.shorten_drawn_name(group, 22)}  n={sizes[group]}" for group in groups]
@@ -391,7 +404,7 @@ def _draw_measure_with_interval(
     )
 
 
-def _format_percent_axes(axes: Axes, measure: Measure) -> None:
+def _set_up_percent_axes(axes: Axes, measure: Measure) -> None:
     axes.set_title(style.shorten_drawn_name(measure.heading, 40))
     axes.set_xlim(-2, 102)
     axes.set_xlabel("per cent", fontsize=style.SMALL)

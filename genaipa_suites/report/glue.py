@@ -23,25 +23,25 @@ from genaipa_suites.privacyglue import (
     TASKS,
     GlueRow,
     GlueTask,
-    Means,
+    MeanAndDeviations,
     PairCategory,
     PrivacyGLUE,
-    Spread,
-    category_shares,
+    RowMeans,
     compare_systems_in_row,
     compute_means,
     most_frequent_agreement_of_each_example,
+    pair_category_shares,
     published_encoders,
-    significance_stars,
+    significance_stars_or_empty,
 )
-from genaipa_suites.report.glue_views import GLUE, GlueStanding, GlueView, collect_glue_views
+from genaipa_suites.report.glue_views import GLUE, GlueSystemScores, GlueView, collect_glue_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa_suites.report.results import ScoredBoard
 
 _PANELS = 6
@@ -55,7 +55,7 @@ _METHOD = (
 )
 
 
-def make_glue_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> Chapter | None:
+def make_glue_chapter(sources: Sequence[SelectedRun], scored_boards: Sequence[ScoredBoard]) -> Chapter | None:
     """Make the chapter on PrivacyGLUE; None if no run asked all its tasks."""
     tables: list[Table] = []
     first: list[str] = []
@@ -162,7 +162,11 @@ def glue_rows_table(view: GlueView) -> Table:
     standings = [*view.standings, *view.references]
     lines = []
     for row in ROWS:
-        spreads = {standing.system: standing.spreads[row] for standing in standings if row in standing.spreads}
+        spreads = {
+            standing.system: standing.spread_by_row_in_percent[row]
+            for standing in standings
+            if row in standing.spread_by_row_in_percent
+        }
         if not spreads:
             continue
         line: dict[str, Any] = {"task": _glue_task_titles()[row.task], "metric": METRICS[row.metric]}
@@ -191,7 +195,7 @@ def glue_rows_table(view: GlueView) -> Table:
         f"{view.title}: the rows",
         "Percentages: the mean over repetitions and, if there are several, ± the population standard deviation, as "
         "in the paper. Each row is a measure of the task's "
-        f"suite{_describe_absent_tasks(view)}.{_describe_extra_columns(view)} In the tagging tasks, the "
+        f"suite{_absent_tasks_phrase_or_empty(view)}.{_extra_columns_note_or_empty(view)} In the tagging tasks, the "
         "paper's encoders "
         "are scored on word pieces, and systems on the words of the data. The sample standard deviation is in CSV "
         "and JSON.",
@@ -210,20 +214,20 @@ def _add_paper_suffix(system: str) -> str:
     return f"{system} (paper)"
 
 
-def _format_mean_and_deviation(row_spread: Spread) -> str:
+def _format_mean_and_deviation(row_spread: MeanAndDeviations) -> str:
     if row_spread.mean != row_spread.mean:
         return ""
     return f"{row_spread.mean:.1f} ± {row_spread.population:.1f}" if row_spread.number > 1 else f"{row_spread.mean:.1f}"
 
 
-def _describe_absent_tasks(view: GlueView) -> str:
+def _absent_tasks_phrase_or_empty(view: GlueView) -> str:
     """Name the tasks that nobody was asked."""
     present = {row.task for standing in view.standings for row in standing.samples}
     absent = [task.title for task in TASKS if task.name not in present]
     return f"; not asked: {', '.join(absent)}" if absent else ""
 
 
-def _describe_extra_columns(view: GlueView) -> str:
+def _extra_columns_note_or_empty(view: GlueView) -> str:
     text = ""
     if view.references:
         text += " `floors` and `ceilings` are the best floor and the ceiling of a row's suite, on the same items."
@@ -244,7 +248,7 @@ def means_table(view: GlueView) -> Table:
                 if standing in view.standings
                 else {*row_set} <= {*standing.samples}
             ):
-                chosen = {row: standing.spreads[row] for row in row_set}
+                chosen = {row: standing.spread_by_row_in_percent[row] for row in row_set}
                 figures = compute_means({row: row_spread.mean for row, row_spread in chosen.items()})
                 spreads = compute_means({row: row_spread.population for row, row_spread in chosen.items()})
                 repeated = all(row_spread.number > 1 for row_spread in chosen.values())
@@ -270,11 +274,13 @@ def means_table(view: GlueView) -> Table:
     )
 
 
-def _means_row(system: str, kind: str, row_means: Means, deviations: Means | None) -> dict[str, Any]:
+def _means_row(system: str, kind: str, row_means: RowMeans, means_of_deviations: RowMeans | None) -> dict[str, Any]:
     names = ("arithmetic", "geometric", "harmonic")
     line: dict[str, Any] = {"figure": row_means.name, "system": system, "kind": kind}
     line |= {name: getattr(row_means, name) for name in names}
-    line |= {f"sd_{name}": getattr(deviations, name) if deviations else float("nan") for name in names}
+    line |= {
+        f"sd_{name}": getattr(means_of_deviations, name) if means_of_deviations else float("nan") for name in names
+    }
     return {
         **line,
         "rows": "all" if row_means.covers_all_rows else _describe_glue_rows(row_means.rows),
@@ -297,8 +303,8 @@ def significance_table(view: GlueView) -> Table:
     lines: list[dict[str, Any]] = []
     for row in ROWS:
         standings = [standing for standing in view.standings if row in standing.samples and standing.kind != "baseline"]
-        standings = [standing for standing in standings if not isnan(standing.spreads[row].mean)]
-        standings = sorted(standings, key=lambda standing: -standing.spreads[row].mean)
+        standings = [standing for standing in standings if not isnan(standing.spread_by_row_in_percent[row].mean)]
+        standings = sorted(standings, key=lambda standing: -standing.spread_by_row_in_percent[row].mean)
         if len(standings) < 2:  # noqa: PLR2004 - a pair
             continue
         best, rivals = standings[0], standings[1:]
@@ -316,10 +322,10 @@ def significance_table(view: GlueView) -> Table:
                 "against": hardest.rival,
                 "p": hardest.p,
                 "smallest": max(standing.smallest for standing in comparisons),
-                "stars": significance_stars(comparisons),
+                "stars": significance_stars_or_empty(comparisons),
                 "meaning": f"says nothing: {reason}"
                 if reason
-                else _describe_significance_verdict(hardest.smallest, significance_stars(comparisons)),
+                else _significance_verdict(hardest.smallest, significance_stars_or_empty(comparisons)),
             }
         )
     return make_table(
@@ -337,7 +343,7 @@ def significance_table(view: GlueView) -> Table:
     )
 
 
-def _describe_significance_verdict(smallest_p: float, stars: str) -> str:
+def _significance_verdict(smallest_p: float, stars: str) -> str:
     if smallest_p > 0.05:  # noqa: PLR2004 - the paper's first level
         return "undecided: too few repetitions for any level"
     return "beats every other system" if stars else "undecided"
@@ -345,7 +351,7 @@ def _describe_significance_verdict(smallest_p: float, stars: str) -> str:
 
 def classify_examples_of_system_pairs(
     view: GlueView,
-) -> list[tuple[GlueStanding, GlueStanding, GlueTask, tuple[str, ...], list[PairCategory]]]:
+) -> list[tuple[GlueSystemScores, GlueSystemScores, GlueTask, tuple[str, ...], list[PairCategory]]]:
     """Pair systems, and categorize for each task that both have their common examples."""
     comparisons = []
     chosen = [standing for standing in view.standings if standing.tasks_with_examples]
@@ -371,14 +377,14 @@ def classify_examples_of_system_pairs(
 
 
 def agreement_table(
-    comparisons: Sequence[tuple[GlueStanding, GlueStanding, GlueTask, tuple[str, ...], list[PairCategory]]],
+    comparisons: Sequence[tuple[GlueSystemScores, GlueSystemScores, GlueTask, tuple[str, ...], list[PairCategory]]],
     view: GlueView,
 ) -> Table:
     """Return shares of examples that both have right, one alone, or neither, for each pair and task."""
     lines = []
     for first, second, task, keys, categories in comparisons:
         line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
-        lines.append(line | {PAIRS[pair]: 100 * share for pair, share in category_shares(categories).items()})
+        lines.append(line | {PAIRS[pair]: 100 * share for pair, share in pair_category_shares(categories).items()})
     return make_table(
         f"{view.table_name_prefix}-agreement",
         f"{view.title}: pairs of systems",
@@ -394,7 +400,7 @@ def agreement_table(
 
 
 def disputed_examples_table(
-    comparisons: Sequence[tuple[GlueStanding, GlueStanding, GlueTask, tuple[str, ...], list[PairCategory]]],
+    comparisons: Sequence[tuple[GlueSystemScores, GlueSystemScores, GlueTask, tuple[str, ...], list[PairCategory]]],
     view: GlueView,
 ) -> Table:
     """Return the first examples that only one of both has right."""

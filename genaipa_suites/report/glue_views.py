@@ -16,19 +16,19 @@ from genaipa_suites.privacyglue import (
     TASKS,
     GlueRow,
     GlueTask,
-    Means,
-    Spread,
+    MeanAndDeviations,
+    RowMeans,
+    compute_mean_and_deviations,
     compute_means,
-    compute_spread,
 )
-from genaipa_suites.privacyglue.examples import make_examples
+from genaipa_suites.privacyglue.examples import make_examples_with_correctness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa_suites.material import Outcome
-    from genaipa_suites.report.results import Result, ScoredBoard
+    from genaipa_suites.report.results import ScoredBoard, SystemSuiteResult
 
 GLUE = "privacyglue"
 TEST = "test"
@@ -36,7 +36,7 @@ _REFERENCES = {"floor": "floors", "ceiling": "ceilings"}
 
 
 @dataclass(frozen=True)
-class ComparedExamples:
+class ExampleCorrectnessByRepetition:
     """Examples of a task by their keys, with their names, and for each repetition whether each is right."""
 
     keys: tuple[str, ...]
@@ -58,7 +58,7 @@ class ComparedExamples:
 
 
 @dataclass(frozen=True)
-class GlueStanding:
+class GlueSystemScores:
     """A system in PrivacyGLUE: its figures (0 to 1) of each row that it has, one for each repetition.
 
     `kind` is that of a row of a suite's table.
@@ -68,22 +68,29 @@ class GlueStanding:
     kind: str
     description: str
     samples: Mapping[GlueRow, tuple[float, ...]]
-    results: Mapping[str, Result] = field(default_factory=dict)
+    results: Mapping[str, SystemSuiteResult] = field(default_factory=dict)
     """Task → the result that its rows are of; none for what was not asked here."""
 
     @cached_property
-    def spreads(self) -> dict[GlueRow, Spread]:
+    def spread_by_row_in_percent(self) -> dict[GlueRow, MeanAndDeviations]:
         """Row → mean and spread in percent."""
-        return {row: compute_spread([100 * figure for figure in figures]) for row, figures in self.samples.items()}
+        return {
+            row: compute_mean_and_deviations([100 * figure for figure in figures])
+            for row, figures in self.samples.items()
+        }
 
     @property
-    def means_without_tagging_tasks(self) -> Means:
+    def means_without_tagging_tasks(self) -> RowMeans:
         """The means over its rows that are the paper's measures, in percent.
 
         A tagger's are not: words are scored here, and the word pieces of encoders there.
         """
         return compute_means(
-            {row: row_spread.mean for row, row_spread in self.spreads.items() if not BY_NAME[row.task].layers}
+            {
+                row: row_spread.mean
+                for row, row_spread in self.spread_by_row_in_percent.items()
+                if not BY_NAME[row.task].layers
+            }
         )
 
     @property
@@ -92,14 +99,14 @@ class GlueStanding:
         return [task for task in TASKS if task.name in self.results]
 
     @cached_property
-    def _example_cache(self) -> dict[str, ComparedExamples]:
+    def _example_cache(self) -> dict[str, ExampleCorrectnessByRepetition]:
         return {}
 
-    def examples(self, task: str) -> ComparedExamples:
+    def examples(self, task_name: str) -> ExampleCorrectnessByRepetition:
         """Return the examples of a task."""
-        if task not in self._example_cache:
-            self._example_cache[task] = _collect_examples(task, self.results[task])
-        return self._example_cache[task]
+        if task_name not in self._example_cache:
+            self._example_cache[task_name] = _collect_examples(task_name, self.results[task_name])
+        return self._example_cache[task_name]
 
 
 @dataclass(frozen=True)
@@ -110,8 +117,8 @@ class GlueView:
     limit: int | None
     has_own_files: bool
     """Whether a suite's items are of files of the user's own."""
-    standings: tuple[GlueStanding, ...]
-    references: tuple[GlueStanding, ...]
+    standings: tuple[GlueSystemScores, ...]
+    references: tuple[GlueSystemScores, ...]
     """Floors and ceilings of the suites, each joined to one."""
 
     @property
@@ -133,7 +140,7 @@ class GlueView:
         return "-".join(filter(None, (GLUE, self.split, own_part, str(self.limit or ""))))
 
 
-def collect_glue_views(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]) -> list[GlueView]:
+def collect_glue_views(sources: Sequence[SelectedRun], scored_boards: Sequence[ScoredBoard]) -> list[GlueView]:
     """Return the views that are asked for by a run of all tasks, the whole test split first."""
     view_keys: dict[tuple[str, int | None, bool], None] = {}
     boards = [scored.board for scored in scored_boards if not scored.board.plan.probe]
@@ -152,7 +159,7 @@ def collect_glue_views(sources: Sequence[Source], scored_boards: Sequence[Scored
                 split,
                 limit,
                 has_own,
-                tuple(_make_standings(view_boards)),
+                tuple(_make_sorted_system_scores(view_boards)),
                 tuple(_make_floors_and_ceilings(view_boards)),
             )
         )
@@ -160,13 +167,13 @@ def collect_glue_views(sources: Sequence[Source], scored_boards: Sequence[Scored
 
 
 def _choose_boards_of_glue_suites(
-    scored_boards: Sequence[ScoredBoard], split: str, limit: int | None, *, has_own_files: bool
+    scored_boards: Sequence[ScoredBoard], split: str, item_limit: int | None, *, has_own_files: bool
 ) -> list[ScoredBoard]:
     """Choose the board of each suite that a view is made of: of several that of most results, to have equal items."""
     chosen: dict[str, ScoredBoard] = {}
     suites = {task.suite for task in TASKS}
     fitting = [
-        scored for scored in scored_boards if (scored.board.plan.split, scored.board.plan.limit) == (split, limit)
+        scored for scored in scored_boards if (scored.board.plan.split, scored.board.plan.limit) == (split, item_limit)
     ]
     fitting = [scored for scored in fitting if scored.board.suite_name in suites and not scored.board.plan.probe]
     for scored in sorted(
@@ -181,9 +188,9 @@ def _choose_boards_of_glue_suites(
     return list(chosen.values())
 
 
-def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
+def _make_sorted_system_scores(scored_boards: Sequence[ScoredBoard]) -> list[GlueSystemScores]:
     """Return the systems that were asked, each in one way: the best first, then baselines that several suites have."""
-    results_by_way: defaultdict[tuple[object, ...], list[Result]] = defaultdict(list)
+    results_by_way: defaultdict[tuple[object, ...], list[SystemSuiteResult]] = defaultdict(list)
     for scored in scored_boards:
         for result in scored.board.results:
             if result.outcomes:
@@ -191,10 +198,10 @@ def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
     repeated = {
         key: results for key, results in results_by_way.items() if not results[0].baseline_kind or len(results) > 1
     }
-    standings = [_make_standing(results) for results in (repeated or results_by_way).values()]
+    standings = [_make_scores_of_system(results) for results in (repeated or results_by_way).values()]
     names = [standing.system for standing in standings]
     named = [
-        GlueStanding(
+        GlueSystemScores(
             f"{standing.system} ({standing.description})",
             standing.kind,
             standing.description,
@@ -216,9 +223,9 @@ def _make_standings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
     )
 
 
-def _make_standing(system_results: Sequence[Result]) -> GlueStanding:
+def _make_scores_of_system(system_results: Sequence[SystemSuiteResult]) -> GlueSystemScores:
     samples: dict[GlueRow, tuple[float, ...]] = {}
-    results: dict[str, Result] = {}
+    results: dict[str, SystemSuiteResult] = {}
     for task in TASKS:
         result = next((candidate for candidate in system_results if candidate.name == task.suite), None)
         if result is None:
@@ -231,19 +238,20 @@ def _make_standing(system_results: Sequence[Result]) -> GlueStanding:
                 )
                 results[task.name] = result
     kind = "baseline" if system_results[0].baseline_kind else "system"
-    return GlueStanding(system_results[0].system, kind, system_results[0].asking_text, samples, results)
+    return GlueSystemScores(system_results[0].system, kind, system_results[0].asking_text, samples, results)
 
 
-def _group_outcomes_by_repetition(result: Result) -> list[list[Outcome]]:
+def _group_outcomes_by_repetition(result: SystemSuiteResult) -> list[list[Outcome]]:
     outcomes_by_repetition: defaultdict[int, list[Outcome]] = defaultdict(list)
     for outcome in result.outcomes:
         outcomes_by_repetition[outcome.repetition].append(outcome)
     return [outcomes_by_repetition[repetition] for repetition in sorted(outcomes_by_repetition)]
 
 
-def _collect_examples(task: str, result: Result) -> ComparedExamples:
+def _collect_examples(task_name: str, result: SystemSuiteResult) -> ExampleCorrectnessByRepetition:
     examples_by_repetition = [
-        make_examples(task, result.suite, outcomes) for outcomes in _group_outcomes_by_repetition(result)
+        make_examples_with_correctness(task_name, result.suite, outcomes)
+        for outcomes in _group_outcomes_by_repetition(result)
     ]
     right = [{example.key: example.right for example in right_by_key} for right_by_key in examples_by_repetition]
     # A repetition that lacks examples is compared on those that all have.
@@ -251,10 +259,12 @@ def _collect_examples(task: str, result: Result) -> ComparedExamples:
         example for example in examples_by_repetition[0] if all(example.key in right_by_key for right_by_key in right)
     ]
     sides = tuple(tuple(right_by_key[example.key] for example in common) for right_by_key in right)
-    return ComparedExamples(tuple(example.key for example in common), tuple(example.name for example in common), sides)
+    return ExampleCorrectnessByRepetition(
+        tuple(example.key for example in common), tuple(example.name for example in common), sides
+    )
 
 
-def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[GlueStanding]:
+def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[GlueSystemScores]:
     """Return the best floor of each suite as one, and its ceiling: worked out on the same items."""
     references = []
     for kind, name in _REFERENCES.items():
@@ -274,5 +284,5 @@ def _make_floors_and_ceilings(scored_boards: Sequence[ScoredBoard]) -> list[Glue
                         ]
                         samples[row] = (max(values),)
         if samples:
-            references.append(GlueStanding(name, kind, f"the best {kind} of each suite", samples))
+            references.append(GlueSystemScores(name, kind, f"the best {kind} of each suite", samples))
     return references

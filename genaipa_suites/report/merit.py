@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genaipa.stats import counts as row_figures
-from genaipa.stats.counts import LEAST_CLUSTERS, Part, estimate_count_statistic, subtract_count_statistics
+from genaipa.stats.counts import LEAST_CLUSTERS, ShareCountIndices, estimate_count_statistic, subtract_count_statistics
 from genaipa_suites.measure import f1, macro_f1, micro_f1, precision, ratio, recall
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 LEVEL = 95
 """Per cent of an interval."""
-_PARTS: dict[Callable[[Sequence[float]], float], Part] = {
-    ratio: Part(0, 1),
-    precision: Part(0, 1, 0.0),
-    recall: Part(0, 2),
+_PARTS: dict[Callable[[Sequence[float]], float], ShareCountIndices] = {
+    ratio: ShareCountIndices(0, 1),
+    precision: ShareCountIndices(0, 1, 0.0),
+    recall: ShareCountIndices(0, 2),
 }
 """Function of a measure → the counts that it is a share of."""
 _ROWS: dict[Callable[[Sequence[float]], float], Callable[[Floats], Floats]] = {
@@ -173,7 +173,7 @@ class OutcomeCounts:
 def _vectorize_measure_function(measure: Measure) -> Callable[[Floats], Floats]:
     """Return what makes figures of rows of counts; the functions that most measures have take all rows at once."""
     if measure.value in _PARTS:
-        return partial(row_figures.divide_held_by_all_counts, part=_PARTS[measure.value])
+        return partial(row_figures.divide_held_by_all_counts, share_indices=_PARTS[measure.value])
     if measure.value in _ROWS:
         return _ROWS[measure.value]
     return lambda rows: np.array([measure.value(row) for row in rows.tolist()])

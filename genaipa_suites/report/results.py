@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from genaipa.runs.records import Record
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
     from genaipa_suites.baseline import Baseline
     from genaipa_suites.data import PublishedRow
     from genaipa_suites.material import Item, Material
     from genaipa_suites.measure import Measure
-    from genaipa_suites.plan import SuitePlan
+    from genaipa_suites.plan import SuiteOptions
     from genaipa_suites.suite import Suite
 
 IN_WORDS = "in words"
@@ -40,7 +40,7 @@ _MISSING = "missing"
 
 
 @dataclass(frozen=True)
-class Result:
+class SystemSuiteResult:
     """One system's outcomes on the items of one suite, as it was asked: by its plan and its sampling options.
 
     `planned` is how many outcomes there would be if everything had been asked; what was not is missing, and not scored.
@@ -50,7 +50,7 @@ class Result:
     system: str
     name: str
     suite: Suite
-    plan: SuitePlan
+    plan: SuiteOptions
     sampling: Sampling
     items: str
     """Digest of the items asked: results of equal ones fit into one table."""
@@ -65,20 +65,20 @@ class Result:
     """Outcomes of repetitions that were broken off: left out, since a repetition of a few items is no figure."""
 
     @property
-    def missing(self) -> int:
+    def missing_outcome_count(self) -> int:
         """The number of planned outcomes that are not there."""
         return max(0, self.planned - len(self.outcomes) - self.unfinished)
 
     @property
-    def repetitions(self) -> int:
+    def repetition_count(self) -> int:
         """The number of times that items were asked."""
         return len({outcome.repetition for outcome in self.outcomes})
 
     @cached_property
-    def faults(self) -> Counter[str]:
+    def fault_and_missing_counts(self) -> Counter[str]:
         """Fault → how many outcomes have it; every kind of fault is there, and `missing`."""
         counts = Counter(outcome.parsed.fault for outcome in self.outcomes if outcome.parsed.fault)
-        return Counter({**dict.fromkeys(FAULTS, 0), **counts, _MISSING: self.missing})
+        return Counter({**dict.fromkeys(FAULTS, 0), **counts, _MISSING: self.missing_outcome_count})
 
     @property
     def share_asked_for_json_without_schema(self) -> float:
@@ -123,7 +123,7 @@ class Result:
         """How it was asked, in words: shots, wording, sampling options, or a training; empty for a baseline."""
         if self.baseline_kind:
             return ""
-        if training := encoder.training_note(self.suite, self.system):
+        if training := encoder.training_note_or_empty(self.suite, self.system):
             return training
         shots = format_count(self.plan.shots, "shot") if self.plan.shots else "zero-shot"
         plain = Sampling()
@@ -133,10 +133,10 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Board:
+class SuiteBoard:
     """The results on the same items of one suite, which a table can compare; `suite` has the items."""
 
-    results: tuple[Result, ...]
+    results: tuple[SystemSuiteResult, ...]
     number: int = 1
     """Its number among boards of one split, as many items and one probe: other samples have others."""
 
@@ -151,7 +151,7 @@ class Board:
         return self.results[0].name
 
     @property
-    def plan(self) -> SuitePlan:
+    def plan(self) -> SuiteOptions:
         """The plan, whose split, limit and probe all results have."""
         return self.results[0].plan
 
@@ -178,19 +178,19 @@ class Board:
         return "-".join(filter(None, (self.suite_name, self.plan.split, own_part, limit, self.plan.probe, number_part)))
 
 
-def group_results_into_boards(results: Iterable[Result]) -> list[Board]:
+def group_results_into_boards(results: Iterable[SystemSuiteResult]) -> list[SuiteBoard]:
     """Group results by the items that they are of: suites in their order, without a probe first, whole splits first."""
-    results_by_items: defaultdict[tuple[str, str, str], list[Result]] = defaultdict(list)
+    results_by_items: defaultdict[tuple[str, str, str], list[SystemSuiteResult]] = defaultdict(list)
     for result in results:
         results_by_items[result.name, result.plan.probe, result.items].append(result)
     order = list(SUITES)
 
-    def sort_key(board: Board) -> tuple[int, str, str, int, str]:
+    def sort_key(board: SuiteBoard) -> tuple[int, str, str, int, str]:
         suite_index = order.index(board.suite_name) if board.suite_name in order else len(order)
         return suite_index, board.suite_name, board.plan.probe, -len(board.suite.material.items), board.plan.split
 
     unnumbered = (
-        Board(tuple(sorted(board_results, key=lambda result: (bool(result.baseline_kind), result.system))))
+        SuiteBoard(tuple(sorted(board_results, key=lambda result: (bool(result.baseline_kind), result.system))))
         for board_results in results_by_items.values()
     )
     counts: Counter[str] = Counter()
@@ -201,9 +201,11 @@ def group_results_into_boards(results: Iterable[Result]) -> list[Board]:
     return numbered
 
 
-def read_results_and_problems(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
+def read_results_and_problems(
+    workspace: Workspace, sources: Sequence[SelectedRun]
+) -> tuple[list[SystemSuiteResult], list[str]]:
     """Read the results of the runs of suites among these, and sentences on what can't be read; skip other runs."""
-    results_by_key: dict[tuple[object, ...], Result] = {}
+    results_by_key: dict[tuple[object, ...], SystemSuiteResult] = {}
     problems: list[str] = []
     for source in sources:
         if source.manifest.spec.kind != KIND:
@@ -211,7 +213,11 @@ def read_results_and_problems(workspace: Workspace, sources: Sequence[Source]) -
         try:
             for result in _read_results_of_run(workspace, source, problems):
                 key = (result.system, result.name, result.plan, result.sampling, result.items)
-                results_by_key[key] = _join_results(results_by_key[key], result) if key in results_by_key else result
+                results_by_key[key] = (
+                    _append_result_as_later_repetitions(results_by_key[key], result)
+                    if key in results_by_key
+                    else result
+                )
         except GenaipaError as error:
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError):
@@ -219,7 +225,7 @@ def read_results_and_problems(workspace: Workspace, sources: Sequence[Source]) -
     return [_drop_unfinished_repetitions(result) for result in results_by_key.values()], problems
 
 
-def _drop_unfinished_repetitions(result: Result) -> Result:
+def _drop_unfinished_repetitions(result: SystemSuiteResult) -> SystemSuiteResult:
     """Return the result without the repetitions that were broken off, where another one was asked whole."""
     sizes = Counter(outcome.repetition for outcome in result.outcomes)
     whole = {repetition for repetition, size in sizes.items() if size >= len(result.suite.material.items)}
@@ -229,7 +235,9 @@ def _drop_unfinished_repetitions(result: Result) -> Result:
     return replace(result, outcomes=whole_outcomes, unfinished=len(result.outcomes) - len(whole_outcomes))
 
 
-def _read_results_of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
+def _read_results_of_run(
+    workspace: Workspace, source: SelectedRun, problems_to_extend: list[str]
+) -> list[SystemSuiteResult]:
     """Return the results of one run: one for each of its systems and suites."""
     spec = source.manifest.spec
     parts = suites_of_task(make_task(spec, workspace, source.folder))
@@ -249,18 +257,20 @@ def _read_results_of_run(workspace: Workspace, source: Source, problems: list[st
         if is_known:
             records_by_system[record.system, name].append(record)
     if unknown:
-        problems.append(f"{source.folder.name}: {unknown:,} of its answers belong to unknown items and are left out.")
+        problems_to_extend.append(
+            f"{source.folder.name}: {unknown:,} of its answers belong to unknown items and are left out."
+        )
     sampling = Sampling(**{name: getattr(spec, name) for name in Sampling.__struct_fields__})
     digests = {name: _material_digest(suite.material) for name, suite in parts.items()}
     return [
-        Result(
+        SystemSuiteResult(
             system,
             suite.name_in_files,
             suite,
             suite.plan,
             sampling,
             digests[name],
-            tuple(suite.outcomes(records_by_system[system, name])),
+            tuple(suite.make_outcomes_of_records(records_by_system[system, name])),
             (source.folder.name,),
             len(suite.material.items) * suite.spec.repetitions,
             *_sum_cost_tokens_and_days(paid_records[system, name]),
@@ -284,7 +294,7 @@ def _sum_cost_tokens_and_days(records: Sequence[Record]) -> tuple[float | None, 
     return sum(costs) if costs else None, usage, tuple(sorted({record.started[:10] for record in records}))
 
 
-def _join_results(first: Result, second: Result) -> Result:
+def _append_result_as_later_repetitions(first: SystemSuiteResult, second: SystemSuiteResult) -> SystemSuiteResult:
     """Join two results; the repetitions of the second come after the first's."""
     before = max((outcome.repetition for outcome in first.outcomes), default=0)
     # Both runs have the same keys; those of a result tell its outcomes apart.
@@ -309,14 +319,14 @@ _COMPUTED_KINDS = ("floor", "ceiling")
 
 
 @dataclass(frozen=True)
-class Row:
+class SuiteTableRow:
     """One row of a suite's table: counts of outcomes, or figures (measure → 0 to 1) that somebody else worked out."""
 
     system: str
     kind: RowKind
     description: str = ""
     counts: OutcomeCounts | None = None
-    result: Result | None = None
+    result: SystemSuiteResult | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     is_repeated: bool = False
     """Whether its system was asked in several ways, so that its name alone does not tell it."""
@@ -331,7 +341,7 @@ class Row:
 class ScoredBoard:
     """The rows of a board; what could not be worked out is in `problems`."""
 
-    board: Board
+    board: SuiteBoard
     problems: list[str] = field(default_factory=list)
 
     @cached_property
@@ -345,18 +355,18 @@ class ScoredBoard:
         return self.board.suite.measures
 
     @cached_property
-    def system_rows(self) -> list[Row]:
+    def system_rows(self) -> list[SuiteTableRow]:
         """The systems and baselines that runs asked, systems first, the best first among each."""
         rows = [self._make_system_row(result) for result in self.board.results]
         main = self.measures[0]
 
-        def sort_key(row: Row) -> tuple[bool, float, str]:
+        def sort_key(row: SuiteTableRow) -> tuple[bool, float, str]:
             value = row.counts.estimate_measure(main).value if row.counts and row.counts.outcomes else 0.0
             return row.kind != "system", -value if value == value else 0.0, row.system  # noqa: PLR0124 - NaN
 
         return sorted(rows, key=sort_key)
 
-    def _make_system_row(self, result: Result) -> Row:
+    def _make_system_row(self, result: SystemSuiteResult) -> SuiteTableRow:
         kind: RowKind = "system"
         if result.baseline_kind:
             kind = (
@@ -369,7 +379,7 @@ class ScoredBoard:
         abouts = {PREFIX + baseline.name: baseline.about for baseline in self.board.suite.baselines}
         description = result.asking_text or abouts.get(result.system, "")
         is_repeated = sum(baseline.system == result.system for baseline in self.board.results) > 1
-        return Row(
+        return SuiteTableRow(
             result.system,
             kind,
             description,
@@ -379,9 +389,9 @@ class ScoredBoard:
         )
 
     @cached_property
-    def computed_floor_and_ceiling_rows(self) -> list[Row]:
+    def computed_floor_and_ceiling_rows(self) -> list[SuiteTableRow]:
         """The suite's floors and ceilings on the same items, computed now unless a run asked them."""
-        complete = {result.system for result in self.board.results if not result.missing}
+        complete = {result.system for result in self.board.results if not result.missing_outcome_count}
         missing = [
             baseline
             for baseline in self.board.suite.baselines
@@ -389,7 +399,7 @@ class ScoredBoard:
         ]
         return [row for baseline in missing if (row := self._make_baseline_row(baseline)) is not None]
 
-    def _make_baseline_row(self, baseline: Baseline) -> Row | None:
+    def _make_baseline_row(self, baseline: Baseline) -> SuiteTableRow | None:
         suite = self.board.suite
         try:
             reply: Callable[[Item], str] = baseline.make(suite)
@@ -400,10 +410,10 @@ class ScoredBoard:
             self.problems.append(f"{self.board.title}: {PREFIX}{baseline.name} is left out: {error}")
             return None
         kind: RowKind = "floor" if baseline.kind == "floor" else "ceiling"
-        return Row(PREFIX + baseline.name, kind, baseline.about, OutcomeCounts(outcomes, self.units))
+        return SuiteTableRow(PREFIX + baseline.name, kind, baseline.about, OutcomeCounts(outcomes, self.units))
 
     @property
-    def ceiling(self) -> Row | None:
+    def ceiling(self) -> SuiteTableRow | None:
         """The ceiling for a system that is shown what every system is shown, of several."""
         ceilings = [
             row
@@ -413,12 +423,14 @@ class ScoredBoard:
         return next((row for row in ceilings if row.system == f"{PREFIX}ceiling"), ceilings[0] if ceilings else None)
 
     @cached_property
-    def human_rows(self) -> list[Row]:
+    def human_rows(self) -> list[SuiteTableRow]:
         """The row of people on the same items, if the suite has several references."""
         suite = self.board.suite
         outcomes = [Outcome(item, ParsedReply()) for item in suite.material.items]
-        figures = {} if self.board.plan.probe else suite.human_scores(outcomes)
-        return [Row("people", "people", suite.human_note(outcomes), figures=figures)] if figures else []
+        figures = {} if self.board.plan.probe else suite.human_scores_by_measure(outcomes)
+        return (
+            [SuiteTableRow("people", "people", suite.human_scores_note(outcomes), figures=figures)] if figures else []
+        )
 
     @cached_property
     def _published_rows_of_split(self) -> list[PublishedRow]:
@@ -431,11 +443,11 @@ class ScoredBoard:
         return [row for row in rows if row.split == self.board.plan.split]
 
     @property
-    def published_rows_of_whole_split(self) -> list[Row]:
+    def published_rows_of_whole_split(self) -> list[SuiteTableRow]:
         """The published rows about the whole split; beside a sample they say so."""
         whole = "of the whole split" if self.board.plan.limit else ""
         return [
-            Row(
+            SuiteTableRow(
                 row.system,
                 "published",
                 "; ".join(filter(None, (whole, row.kind, row.note, row.source))),
@@ -451,7 +463,7 @@ class ScoredBoard:
         return [row for row in self._published_rows_of_split if row.breakdown]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[SuiteTableRow]:
         """Every row, in the order in which tables have them."""
         return [
             *self.system_rows,

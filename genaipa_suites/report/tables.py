@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
-    from genaipa_suites.report.results import Row, ScoredBoard
+    from genaipa_suites.report.results import ScoredBoard, SuiteTableRow
 
 MAIN = 2
 """Measures that breakdowns and comparisons have."""
@@ -132,7 +132,7 @@ def further_measures_table(scored: ScoredBoard) -> Table:
     )
 
 
-def _table_row_values(row: Row, scored: ScoredBoard) -> dict[str, Any]:
+def _table_row_values(row: SuiteTableRow, scored: ScoredBoard) -> dict[str, Any]:
     figures: dict[str, Any] = {"system": row.system, "kind": row.kind, "how": row.description}
     figures |= {name: 100 * value for name, value in row.figures.items()}
     if row.counts is not None:
@@ -143,8 +143,8 @@ def _table_row_values(row: Row, scored: ScoredBoard) -> dict[str, Any]:
     if row.result is not None:
         result = row.result
         figures |= {
-            **result.faults,
-            "repetitions": result.repetitions,
+            **result.fault_and_missing_counts,
+            "repetitions": result.repetition_count,
             "in_words": result.share_asked_for_json_without_schema,
         }
         figures |= {
@@ -183,22 +183,24 @@ def measure_headings(measures: Sequence[Measure]) -> dict[str, str]:
     }
 
 
-def number_formats(names: Sequence[str], sign: str = "") -> dict[str, str]:
+def number_formats(column_names: Sequence[str], sign: str = "") -> dict[str, str]:
     """Return the number formats of these figures' columns."""
     digits = {"": 2, "_low": 1, "_high": 1, "_sd": 2}
-    return {f"{name}{end}": f"{sign}.{decimals}f" for name in names for end, decimals in digits.items()}
+    return {f"{name}{end}": f"{sign}.{decimals}f" for name in column_names for end, decimals in digits.items()}
 
 
-def choose_pairs_of_systems(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+def choose_pairs_of_systems(rows: Sequence[SuiteTableRow]) -> list[tuple[SuiteTableRow, SuiteTableRow]]:
     """Choose the pairs of systems to compare: all of a few; else each with the best."""
     return list(combinations(rows, 2)) if len(rows) <= _MAX_ALL_PAIRS else [(rows[0], row) for row in rows[1:]]
 
 
-def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], measures: Sequence[Measure]) -> Table:
+def differences_table(
+    scored: ScoredBoard, pairs_of_rows: Sequence[tuple[SuiteTableRow, SuiteTableRow]], measures: Sequence[Measure]
+) -> Table:
     """Return the differences between systems on the items that both were asked."""
     rows: list[dict[str, Any]] = []
     policies = ["policies"] if scored.units.policies else []
-    for first, second in chosen:
+    for first, second in pairs_of_rows:
         assert first.counts is not None, "a system has outcomes"
         assert second.counts is not None, "a system has outcomes"
         for measure in measures:
@@ -225,7 +227,7 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
 def difference_columns(estimate: MeasureEstimate, measure: Measure) -> dict[str, Any]:
     """Return the columns of a difference between two sides, but for their names."""
     columns = {"measure": measure.heading, "name": measure.name, "items": estimate.items, "policies": estimate.policies}
-    return {**columns, **percent_columns(estimate, "difference"), "meaning": _say_which_side_is_higher(estimate)}
+    return {**columns, **percent_columns(estimate, "difference"), "meaning": _higher_side_or_empty(estimate)}
 
 
 def difference_headings(clusters: str) -> dict[str, str]:
@@ -234,7 +236,7 @@ def difference_headings(clusters: str) -> dict[str, str]:
     return {"a": "A", "b": "B", "policies": clusters, **ends}
 
 
-def _say_which_side_is_higher(estimate: MeasureEstimate) -> str:
+def _higher_side_or_empty(estimate: MeasureEstimate) -> str:
     """Name the higher side of a difference; empty where there is no interval."""
     if estimate.low > 0:
         return "A is higher"
@@ -255,9 +257,9 @@ def list_groupings(scored: ScoredBoard) -> list[str]:
     return [name for name, item_groups in groups.items() if len(item_groups) > 1]
 
 
-def order_groups(groups: Iterable[tuple[str, int]]) -> list[str]:
+def order_groups(groups_and_sizes: Iterable[tuple[str, int]]) -> list[str]:
     """Order groups (with their numbers of items) by the first number in their names, or else the largest first."""
-    sizes = list(groups)
+    sizes = list(groups_and_sizes)
     numbers = {name: re.search(r"\d+", name) for name, _ in sizes}
     if all(numbers.values()):
         # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
@@ -297,7 +299,7 @@ def measures_by_item_part_table(scored: ScoredBoard, breakdown: str) -> Table:
 def _breakdown_table(
     scored: ScoredBoard,
     breakdown: str,
-    parts: Sequence[tuple[str, Sequence[Measure], Collection[str] | None]],
+    groups_measures_and_item_ids: Sequence[tuple[str, Sequence[Measure], Collection[str] | None]],
     note_sentences: str,
     count_columns: Sequence[str] = (),
 ) -> Table:
@@ -306,7 +308,7 @@ def _breakdown_table(
     `count_columns` are columns of numbers.
     """
     rows: list[dict[str, Any]] = []
-    for group, measures, ids in parts:
+    for group, measures, ids in groups_measures_and_item_ids:
         for row in (*scored.system_rows, *scored.computed_floor_and_ceiling_rows):
             assert row.counts is not None, "a system and a floor have outcomes"
             chosen = None if ids is None else np.array([item_id in ids for item_id in row.counts.ids], bool)
@@ -317,7 +319,9 @@ def _breakdown_table(
             for name, merit in merits.items():
                 rows[-1] |= percent_columns(merit, name)
         rows += _published_rows_of_group(scored, breakdown, group)
-    measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
+    measures_by_name = {
+        measure.name: measure for _, measures, _ in groups_measures_and_item_ids for measure in measures
+    }
     return make_table(
         breakdown_table_name(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
@@ -354,7 +358,7 @@ def error_kinds_table(scored: ScoredBoard) -> Table:
         assert row.result is not None, "a system that was asked has a result"
         counts: Counter[str] = Counter()
         for outcome in row.result.outcomes:
-            counts.update(suite.errors(outcome))
+            counts.update(suite.count_errors_by_kind(outcome))
         kinds = {kind: counts[kind] for kind in suite.error_kinds}
         rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
     return make_table(
@@ -369,7 +373,7 @@ def error_kinds_table(scored: ScoredBoard) -> Table:
 
 def scores_by_wording_table(scored: ScoredBoard) -> Table:
     """Return the main measure of each system in each wording, and its spread; empty where none was asked in several."""
-    rows_by_system: defaultdict[tuple[str, object, object], dict[int, Row]] = defaultdict(dict)
+    rows_by_system: defaultdict[tuple[str, object, object], dict[int, SuiteTableRow]] = defaultdict(dict)
     for row in scored.system_rows:
         if row.result is not None and row.kind == "system":
             rows_by_system[row.system, row.result.plan.shots, row.result.sampling][row.result.plan.wording] = row
@@ -411,7 +415,7 @@ def probe_gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     rows: list[dict[str, Any]] = []
     probed = [scored for scored in scored_boards if scored.board.plan.probe in _READ_AS]
     for scored in probed:
-        plain = _boards_without_probe(scored, scored_boards)
+        plain = _boards_of_split_without_probe(scored, scored_boards)
         for row in scored.system_rows:
             rows += _probe_gap_rows(scored, row, plain)
     probes = dict.fromkeys(row["probe"] for row in rows)
@@ -447,7 +451,7 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
     )
     for scored in scored_boards:
         for row in scored.system_rows if measure and scored.board.plan.probe == NO_CONTEXT else ():
-            plain = _find_board_and_row_without_probe(row, _boards_without_probe(scored, scored_boards))
+            plain = _find_board_and_row_without_probe(row, _boards_of_split_without_probe(scored, scored_boards))
             if plain is not None and plain[1].counts and row.counts and measure:
                 known_clusters, other_clusters = _split_mostly_right_and_other_clusters(
                     row.counts.outcomes, scored.board.suite.item_measure
@@ -458,7 +462,7 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
                     | _measure_in_known_and_other_clusters(plain[1].counts, measure, known_clusters, other_clusters)
                 )
     heading = measure.heading if measure else ""
-    sentence = "".join(_describe_memorized_and_other_clusters(row, heading, suite.clusters) for row in rows[:1])
+    sentence = "".join(_memorized_clusters_sentence_or_empty(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
     return make_table(
         f"{scored_boards[0].board.suite_name}-by-heart",
@@ -479,7 +483,7 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
     )
 
 
-def _describe_memorized_and_other_clusters(row: Mapping[str, Any], heading: str, clusters: str) -> str:
+def _memorized_clusters_sentence_or_empty(row: Mapping[str, Any], heading: str, clusters: str) -> str:
     """Describe a row of that table; empty where a side of it is of nothing."""
     if not row["known_of"] or not row["others_of"]:
         return ""
@@ -518,7 +522,7 @@ def _measure_in_known_and_other_clusters(
     return figures
 
 
-def _boards_without_probe(scored: ScoredBoard, scored_boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+def _boards_of_split_without_probe(scored: ScoredBoard, scored_boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     """Return the boards of the same split without a probe."""
     split = (scored.board.plan.split, scored.board.has_own_files)
     return [
@@ -529,10 +533,10 @@ def _boards_without_probe(scored: ScoredBoard, scored_boards: Sequence[ScoredBoa
 
 
 def _find_board_and_row_without_probe(
-    row: Row, boards_without_probe: Sequence[ScoredBoard]
-) -> tuple[ScoredBoard, Row] | None:
+    row: SuiteTableRow, boards_without_probe: Sequence[ScoredBoard]
+) -> tuple[ScoredBoard, SuiteTableRow] | None:
     """Return the same system, asked alike, on the plain board that has the most of its items; None if none has any."""
-    best: tuple[int, ScoredBoard, Row] | None = None
+    best: tuple[int, ScoredBoard, SuiteTableRow] | None = None
     ids = {*row.counts.ids} if row.counts else set()
     for board in boards_without_probe:
         for candidate in board.system_rows:
@@ -544,7 +548,9 @@ def _find_board_and_row_without_probe(
     return best[1:] if best else None
 
 
-def _probe_gap_rows(scored: ScoredBoard, row: Row, boards_without_probe: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
+def _probe_gap_rows(
+    scored: ScoredBoard, row: SuiteTableRow, boards_without_probe: Sequence[ScoredBoard]
+) -> list[dict[str, Any]]:
     """Return the rows of a system under a probe, against the plain run that has the most of the same items."""
     best = _find_board_and_row_without_probe(row, boards_without_probe)
     if best is None or row.result is None:

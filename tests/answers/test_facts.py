@@ -10,9 +10,9 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import pack, unpack_and_rebuild_report
+from genaipa.archive import pack_study, unpack_and_rebuild_report
 from genaipa.errors import DataError
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_retrieval.fact import Passages
@@ -32,7 +32,7 @@ class Shouting(Fact):
     texts = frozenset({"reply"})
     read_replies = []
 
-    def read(self, run, record):
+    def read_row_of_answer(self, run, record):
         self.read_replies.append(record.reply)
         return {"exclamations": record.reply.count("!"), "loudest": max(record.reply.split(), key=str.isupper)}
 
@@ -65,7 +65,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 def gathered(place: Path | str = ".") -> Study:
     """Return the runs of a workspace, gathered."""
     here = find_workspace(Path(place))
-    return gather_study_with_stored_scores(here, select_sources(here, ()))
+    return gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ()))
 
 
 def make_run(license: str = "CC0", default: str = "See section 1! HELP!") -> None:  # noqa: A002 - as files call it
@@ -97,9 +97,9 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
 
 def fact_record() -> type:
     """Return the form in which facts are given records."""
-    from genaipa.runs.records import MeasuredHead
+    from genaipa.runs.records import MeasuredRecordHead
 
-    return MeasuredHead
+    return MeasuredRecordHead
 
 
 def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_p
     install("shouting", SHOUTING, shouting="shouting:Shouting")
     make_run("not stated")
     whole = gathered()
-    pack(find_workspace(), whole.sources, tmp_path / "study.zip")
+    pack_study(find_workspace(), whole.sources, tmp_path / "study.zip")
     unpack_and_rebuild_report(tmp_path / "study.zip", tmp_path / "there")
     frame = gathered(tmp_path / "there").make_tidy_table()
     assert frame["exclamations"].tolist() == [2.0] * 4
@@ -137,7 +137,7 @@ class Late(Fact):
     columns = {"late": Column("float64", "a number of the first two answers")}
     reads = 0
 
-    def read(self, run, record):
+    def read_row_of_answer(self, run, record):
         self.reads += 1
         return {"late": 1 / (self.reads < 3)}
 
@@ -146,7 +146,7 @@ class Worded(Fact):
     name = "worded"
     columns = {"worded": Column("float64", "a number, it says")}
 
-    def read(self, run, record):
+    def read_row_of_answer(self, run, record):
         return {"worded": record.reply}
 
 
@@ -154,7 +154,7 @@ class Short(StudyFact):
     name = "short"
     columns = {"short": Column("float64", "one value for all")}
 
-    def compute(self, study, answers):
+    def compute_answer_columns(self, study, answers):
         return {"short": [1.0]}
 
 
@@ -197,7 +197,7 @@ def test_a_metric_with_the_name_of_a_facts_column_is_refused() -> None:
 
 def test_without_texts_no_reply_is_read() -> None:
     """For scores alone the facts that need a reply, a document or passages are left out; those of records stay."""
-    names = {each.name for each in fact.list_textless_facts()}
+    names = {each.name for each in fact.list_facts_reading_no_reply_or_document()}
     assert names >= {"annotation", "prompt-cut", "spending"}
     assert names.isdisjoint({"silence", "citations", "passages", "thoughts"})
     assert set(Passages.columns) <= set(fact.fact_columns())

@@ -12,7 +12,7 @@ from stores import GOOD, POOR, score
 
 from benchmarks.made_study import make_study
 from genaipa.answers.gather import gather_study
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from rubrics import PAPER
 
@@ -79,7 +79,7 @@ def test_new_scores_leave_the_study_before_as_it_was() -> None:
     make_workspace()
     write("say.yaml", "default: See section 1.\n")
     run, _ = carry_out(spec(systems=("scripted/say.yaml",)))
-    study = gather_study(find_workspace(), select_sources(find_workspace(), ()), None)
+    study = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), None)
     first, second, *_ = answers(run)
     later = study.replace_scores_from_events([score("ada", first.digest, GOOD), score("ada", second.digest, POOR)])
     assert (study.table["counted"].sum(), later.table["counted"].sum()) == (0, 2)

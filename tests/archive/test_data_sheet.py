@@ -17,10 +17,10 @@ from stores import GOOD, POOR, opened
 
 from genaipa.answers.gather import gather_study
 from genaipa.questions.points import Ticks
-from genaipa.reports.chapters.agreement import alpha_table
+from genaipa.reports.chapters.agreement import analyst_alpha_table
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.events import MEAN, SEND_BACK, Event, ScreenContents, new_event_id
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.waves import Waves, digest_prefix_used_in_waves, encode_waves
@@ -74,8 +74,8 @@ def acted(kind: Any, analyst: str, record: Record, **more: Any) -> Event:
 
 def draw(run: RunFolder) -> Waves:
     """Draw six answers of each system, and keep that."""
-    pool = Pool(find_workspace(), [run])
-    waves = Waves().extend_to_size(pool.answers.values(), size=6, seed=7, time="2026-11-01T00:00:00.000Z")
+    pool = AnswerPool(find_workspace(), [run])
+    waves = Waves().extend_to_size(pool.answers.values(), size_of_each_group=6, seed=7, time="2026-11-01T00:00:00.000Z")
     find_workspace().home.joinpath("waves.jsonl").write_bytes(encode_waves(waves))
     return waves
 
@@ -127,7 +127,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
         write("guidelines.md", "## accuracy\n\nBy the text alone.\n")
         write(f"runs/{run.name}/exclusions.csv", f"what,key,kind,reason\nanswer,{drawn[7].key},cut,It ends early.\n")
         workspace = find_workspace()
-        sources = select_sources(workspace, ())
+        sources = select_runs_and_apply_filters(workspace, ())
         with opened("sqlite:///scores.db") as store:
             store.append_new_events(mixed_events(drawn, beside))
             study = gather_study(workspace, sources, store)
@@ -135,7 +135,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
         (run.path / PUBLISHED_SCORES).write_bytes(format_published_scores_csv([mean]))
         published = gather_study(workspace, sources, None)
         guidelines = load_guidelines(workspace, study.rubric)
-    tables = {"agreement": alpha_table(study.log.counted, study.rubric)}
+    tables = {"agreement": analyst_alpha_table(study.log.counted, study.rubric)}
     mixed = HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", guidelines)
     return Evaluated(
         mixed,
@@ -153,13 +153,17 @@ def fill(records: HumanEvaluationRecords) -> HedsDataSheet:
 
 def texts(sheet: HedsDataSheet) -> dict[str, str]:
     """Number → answer with its option and what is left to the authors, of what is answered; of criteria, accuracy."""
-    return {entry.number: entry.text for entry in sheet.entries if entry.answer and entry.criterion in ("", "accuracy")}
+    return {
+        entry.number: entry.answer_for_readers
+        for entry in sheet.entries
+        if entry.answer and entry.criterion in ("", "accuracy")
+    }
 
 
 def rescore(records: HumanEvaluationRecords, *events: Event) -> HumanEvaluationRecords:
     """The records of the study with these events alone."""
     study = records.study.replace_scores_from_events(events)
-    return replace(records, study=study, tables={"agreement": alpha_table(events, study.rubric)})
+    return replace(records, study=study, tables={"agreement": analyst_alpha_table(events, study.rubric)})
 
 
 def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Evaluated) -> None:
@@ -304,7 +308,7 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
         scored("ada", second, POOR, order="question", shown=shown, suggested={"clarity": 1.0}),
         scored("ada", third, order="question", shown=withheld),
     )
-    entries = {(entry.criterion, entry.number): entry.text for entry in fill(records).entries}
+    entries = {(entry.criterion, entry.number): entry.answer_for_readers for entry in fill(records).entries}
     assert "A suggested value" not in entries["", "3.3.4.2"]
     assert "evidence at a metric (2), a suggested value (2), points to tick (1)." in entries["", "3.3.4.2"]
     assert "can be measured: evidence lines (1), suggested values (1)." in entries["", "3.3.4.2"]
@@ -332,7 +336,7 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     workspace = find_workspace()
     with opened("sqlite:///scores.db") as store:
         store.append_new_events([scored("ada", record, order="question") for record in answers(run)])
-        study = gather_study(workspace, select_sources(workspace, ()), store)
+        study = gather_study(workspace, select_runs_and_apply_filters(workspace, ()), store)
     entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
     assert "4 answers of scripted/say.yaml to 2 questions and to follow-ups about acme" in entries["1.1.2"]
     assert "A follow-up came after a question and the reply to it" in entries["2.1"]
@@ -342,7 +346,7 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "2 are of answers to follow-ups" in entries["3.3.4.2"]
     limited = carry_out(spec(systems=("scripted/say.yaml",), limit=(1, 1)))[0]
     with opened("sqlite:///scores.db") as store:
-        study = gather_study(workspace, select_sources(workspace, ()), store)
+        study = gather_study(workspace, select_runs_and_apply_filters(workspace, ()), store)
     entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
     assert f"Of {limited.name}: Of each set's questions" in entries["3.1.2"]
 

@@ -30,7 +30,7 @@ from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.points import Point, make_ticks
-from genaipa.runs.permission import is_redistributable
+from genaipa.runs.permission import license_allows_redistribution
 from genaipa.scoring.events import Event, Objection, new_event_id
 from genaipa.scoring.objections import make_correction
 from genaipa.scoring.rubric import SHIPPED, Rubric, load_rubric
@@ -147,9 +147,9 @@ def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
     assert board["rows"][0]["m_all"] > with_all, "Bo's poor score pulled it down"
     assert "Scores that are not counted anywhere: 1 by bo (scored without reading)." in board["notable"]
     desk = desk_here()
-    assert desk.current.analysts() == ["ada"]
+    assert desk.current.list_analysts_with_current_scores() == ["ada"]
     with pytest.raises(UsageError, match="this study leaves out"):
-        desk.people.admit_user("BO", login=False)
+        desk.people.admit_user("BO", requires_login=False)
     assert ",bo," in done(genaipa("scores", "export"))
 
 
@@ -477,4 +477,4 @@ def test_an_appendix_commands_do_what_it_says(genaipa: Cli, monkeypatch: pytest.
 )
 def test_only_a_stated_license_lets_a_text_be_passed_on(license_: str, may: bool) -> None:
     """Silence is no permission."""
-    assert is_redistributable(license_) is may
+    assert license_allows_redistribution(license_) is may

@@ -8,8 +8,8 @@ from running import TEXT, answers, carry_out, make_workspace, spec, write
 from genaipa.archive import iterate_packed_run_files
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.permission import Permission, classify_origin_of_reply_words
-from genaipa.runs.selection import Source
+from genaipa.runs.permission import SharingPermission, classify_origin_of_reply_words
+from genaipa.runs.selection import SelectedRun
 
 SENTENCE = "We never sell what we know about you."
 OWN = """
@@ -55,7 +55,7 @@ def test_thoughts_go_with_their_reply() -> None:
     make_workspace(questions=1)
     folder, _ = carry_out(spec(systems=("thinker:Unsaid",)))
     (record,) = answers(folder)
-    permission = Permission(folder, folder.manifest())
+    permission = SharingPermission(folder, folder.manifest())
     for given in (record, msgspec.structs.replace(record, reply=None, status="failed")):
         kept = permission.redact_record(given, lambda _passage: False)
         assert (given.thoughts, kept.reply, kept.thoughts) == ("<think>We sell it.</think>", None, "")
@@ -64,7 +64,9 @@ def test_thoughts_go_with_their_reply() -> None:
 def replies(folder: RunFolder) -> list[object]:
     """The replies that a pack of a run would hold."""
     manifest = folder.manifest()
-    content = dict(iterate_packed_run_files(Source(folder, manifest, manifest.spec.systems), whole=False))[ANSWERS]
+    content = dict(
+        iterate_packed_run_files(SelectedRun(folder, manifest, manifest.spec.systems), include_withheld_texts=False)
+    )[ANSWERS]
     return [msgspec.json.decode(line)["reply"] for line in content.splitlines()]
 
 
@@ -96,4 +98,4 @@ def test_an_earlier_manifest_is_read_in_favour_of_the_text() -> None:
         manifest.spec = msgspec.structs.replace(manifest.spec, systems=(system,))
         manifest.digests = msgspec.structs.replace(manifest.digests, systems={system: identity})
         assert classify_origin_of_reply_words(manifest, system) == words
-        assert Permission(folder, manifest).may_share_reply(system, "acme") is (words == "own")
+        assert SharingPermission(folder, manifest).may_share_reply(system, "acme") is (words == "own")

@@ -16,8 +16,8 @@ from running import lines_of, write
 from stores import GOOD, POOR, score
 
 from genaipa.reports.comparison import gather_study_with_stored_scores
-from genaipa.runs.selection import find_sources_by_name
-from genaipa.scoring.store import Store
+from genaipa.runs.selection import find_runs_by_system_or_run_name
+from genaipa.scoring.store import ScoreStore
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
@@ -67,7 +67,7 @@ def run(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def give_scores(run: str, most: int | None = None) -> None:
     """Score the answers of a run, at `most` so many: good ones to the extractive baseline, poor ones to all others."""
     records = [record for record in lines_of(Path("runs") / run / "answers.jsonl") if record["kind"] == "answer"]
-    with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
+    with contextlib.closing(ScoreStore.open_or_create("sqlite:///scores.db")) as store:
         store.append_new_events(
             [score("ada", r["digest"], GOOD if r["system"] == "extractive" else POOR) for r in records if r["digest"]][
                 :most
@@ -124,7 +124,7 @@ def test_a_question_of_the_set_that_was_not_asked_is_none_of_the_run(genaipa: Cl
     assert "(8)" not in differing  # five that the shorter run did not ask
     # The follow-ups are an experiment of their own, which another experiment's comparison has nothing to do with.
     assert "follow-up" not in refused(genaipa("compare", "more", f"{run}:scripted", "-e", "quality"))
-    sources = find_sources_by_name(find_workspace(), "more")
+    sources = find_runs_by_system_or_run_name(find_workspace(), "more")
     texts = gather_study_with_stored_scores(find_workspace(), sources).questions.texts
     assert sorted(question.count("follow-up") for question in texts) == [0, 0, 0, 1, 1, 1]
 

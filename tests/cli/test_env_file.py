@@ -11,7 +11,12 @@ import pytest
 from running import KEY, SYSTEM, make_workspace, write
 from servers import OpenAIServer
 
-from genaipa.cli.terminal.env_file import LARGEST, LONGEST, load_keys_from_dotenv, print_which_keys_came_from_env_file
+from genaipa.cli.terminal.env_file import (
+    LARGEST,
+    LONGEST,
+    load_keys_and_addresses_from_dotenv,
+    print_which_keys_came_from_env_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +40,7 @@ def taken(text: str, **environment: str) -> dict[str, str]:
     write(".env", text)
     with mock.patch.dict(os.environ, environment):
         before = dict(os.environ)
-        load_keys_from_dotenv()
+        load_keys_and_addresses_from_dotenv()
         return {name: value for name, value in os.environ.items() if before.get(name) != value}
 
 
@@ -117,7 +122,7 @@ def test_the_first_lines_say_what_a_file_gave(genaipa: Cli, monkeypatch: pytest.
 def test_origins_of_several_systems(capsys: pytest.CaptureFixture[str]) -> None:
     """One line for all of them; a system that asks another one is called by that one's provider."""
     write(".env", "LAB_API_KEY=k\nLAB_BASE_URL=http://me:secret@lab.example/v1\nOPENAI_API_KEY=k\n")
-    load_keys_from_dotenv()
+    load_keys_and_addresses_from_dotenv()
     print_which_keys_came_from_env_file(
         ["openai/a", "openai/b", "rag/openai-api/lab/m", "extractive", "mine:Mine", "anthropic/x"]
     )
@@ -140,5 +145,5 @@ def test_a_file_that_is_a_bomb(capsys: pytest.CaptureFixture[str]) -> None:
         assert sentence in said
         assert len(said) < 1000
     Path(".env").write_bytes(b"A_API_KEY=\xff\n")
-    load_keys_from_dotenv()
+    load_keys_and_addresses_from_dotenv()
     assert "is not UTF-8 text" in capsys.readouterr().err

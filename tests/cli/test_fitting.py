@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.fitting import count_columns, mark_unbreakable, remove_unbreakable_marks, wrap_text
+from genaipa.cli.terminal.fitting import count_terminal_columns, mark_unbreakable, remove_unbreakable_marks, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def print_table(headers: tuple[str, ...], rows: list[list[str] | str], width: int | None) -> list[str]:
         console.stdout_console.cache_clear()
         monkeypatch.setenv("COLUMNS", str(width or ""))
-        console.print_table(headers, rows, right=NUMBERS)
+        console.print_table(headers, rows, right_aligned_columns=NUMBERS)
         return capsys.readouterr().out.strip("\n").split("\n")
 
     yield print_table
@@ -48,7 +48,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def test_a_table_fits_and_keeps_every_word(width: int, printed: Callable[..., list[str]]) -> None:
     """No line is too long, each word and number of each cell is there in one piece, none is lost."""
     lines = printed(HEADERS, ["a heading of its own", *ROWS], width)
-    assert max(map(count_columns, lines)) <= width
+    assert max(map(count_terminal_columns, lines)) <= width
     assert not any(line.endswith(" ") for line in lines)
     words = " ".join(lines).replace(";", " ").replace(",", " ").split()
     for cell in (cell for row in ROWS for cell in row):
@@ -90,9 +90,9 @@ def test_sentences_break_between_words_and_commands_stay_whole() -> None:
         folder = mark_unbreakable("/tmp/my other study/runs")
         text = f"There are 32 answers in {folder}, all kept. Read them with: {command}"
         lines = list(map(remove_unbreakable_marks, wrap_text(text, width)))
-        assert [line for line in lines if count_columns(line) > width] == [line for line in lines if line == command][
-            : count_columns(command) > width
-        ]
+        assert [line for line in lines if count_terminal_columns(line) > width] == [
+            line for line in lines if line == command
+        ][: count_terminal_columns(command) > width]
         assert sum(command in line for line in lines) == 1
         assert sum("/tmp/my other study/runs," in line for line in lines) == 1
         assert " ".join(" ".join(lines).split()) == remove_unbreakable_marks(text)

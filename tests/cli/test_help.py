@@ -198,7 +198,7 @@ def test_a_full_disk_is_a_sentence() -> None:
 
 def test_help_imports_little() -> None:
     """Showing the help imports neither rich nor anything that a command needs."""
-    probe = "import sys; from genaipa.cli import run_command; run_command(['--help'])"
+    probe = "import sys; from genaipa.cli import run_command_line; run_command_line(['--help'])"
     line = f"{probe}; print(*{{name.partition('.')[0] for name in sys.modules}}, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
     assert not {"rich", "msgspec", "yaml", "jinja2", "httpx2", "pandas", "numpy"} & set(done.stderr.split())

@@ -17,9 +17,9 @@ from genaipa.cli.terminal import console
 from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_duration_as_h_mm_ss, join_facts_into_lines
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
-from genaipa.runs.status import Tally
+from genaipa.runs.status import AnswerTally
 from genaipa.systems.base import Usage
-from genaipa.tasks.procedure import Procedure, map_repetitions_to_question_orders
+from genaipa.tasks.procedure import Procedure, map_document_repetitions_to_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,15 +35,15 @@ SYSTEMS = (
 )
 
 
-def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, each: int = 3) -> Tally:
+def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, each: int = 3) -> AnswerTally:
     """A run in which each system has answered one question of so many and failed at one, in each initialization."""
     workspace = make_workspace(questions=each)
     plan = spec(systems=systems, initializations=initializations)
-    tally = Tally()
-    tally.set_planned_answers(plan, map_repetitions_to_question_orders(plan, Procedure(plan, workspace).questions))
+    tally = AnswerTally()
+    tally.set_planned_answers(plan, map_document_repetitions_to_orders(plan, Procedure(plan, workspace).questions))
     for system, initialization, status in itertools.product(systems, initializations, ("answered", "failed")):
         kept = status == "answered"
-        tally.add(
+        tally.add_record(
             Record(
                 key=f"{system}|{initialization}|{status}",
                 status=status,
@@ -77,7 +77,7 @@ def closing_table(
 ) -> Iterator[Callable[..., list[str]]]:
     """The closing table's lines at a width."""
 
-    def printed(tally: Tally, width: int) -> list[str]:
+    def printed(tally: AnswerTally, width: int) -> list[str]:
         console.stdout_console.cache_clear()
         monkeypatch.setenv("COLUMNS", str(width))
         print_tally(tally)
@@ -139,9 +139,9 @@ def test_time_left_goes_by_the_slowest_system() -> None:
         for system, count in (("manual/fast", 3), ("manual/slow", 1)):
             tally.get_or_add_row(system, "document").status["answered"] += count
         progress.on_counts_updated(tally)
-    assert progress.describe_state()[-1] == "1:00, about 3:00 left"
+    assert progress.list_state_facts()[-1] == "1:00, about 3:00 left"
     progress.on_system_stopped("manual/slow", "no more")
-    assert progress.describe_state()[-1] == "1:00, about 0:20 left"
+    assert progress.list_state_facts()[-1] == "1:00, about 0:20 left"
 
 
 def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,11 +154,11 @@ def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixtu
         for second, done in ((0.0, 0), (30.0, 1), (60.0, 2)):
             at[0] = second
             shown.on_batch_progress(SYSTEMS[0], 8, done)
-        state = " · ".join(shown.describe_state())
+        state = " · ".join(shown.list_state_facts())
         assert state.startswith("1 of 12 done · 8 in batches (2 done there) · 2 waiting · 1 failed"), state
         assert state.endswith("5.0k tokens, 50 % cached · 1:00, about 4:30 left"), state
         shown.on_batch_progress(SYSTEMS[0], 0, 0)
-        assert "batches" not in " · ".join(shown.describe_state())
+        assert "batches" not in " · ".join(shown.list_state_facts())
     assert "8 in batches (2 done there)" in capsys.readouterr().err
 
 

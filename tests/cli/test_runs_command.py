@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from running import write
 
-from genaipa.cli.terminal.selection import parse_day_or_days_ago
+from genaipa.cli.terminal.selection import parse_day_or_days_ago_as_iso_day
 from genaipa.errors import UsageError
 from rubrics import METRICS
 
@@ -79,11 +79,11 @@ def test_leaving_out_what_is_published_is_no_mistake_where_nothing_is(genaipa: C
 
 def test_since_is_a_day_or_a_number_of_days() -> None:
     """Anything else is refused in a sentence."""
-    assert parse_day_or_days_ago("2026-01-31") == "2026-01-31"
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", parse_day_or_days_ago("7d"))
+    assert parse_day_or_days_ago_as_iso_day("2026-01-31") == "2026-01-31"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", parse_day_or_days_ago_as_iso_day("7d"))
     for wrong in ("x", "2026-02-31", "99999d9", "999999d"):
         with pytest.raises(UsageError, match="give a date"):
-            parse_day_or_days_ago(wrong)
+            parse_day_or_days_ago_as_iso_day(wrong)
 
 
 def test_a_damaged_run_is_named_and_nothing_else_is_said(genaipa: Cli) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from genaipa.datasets.base import find_dataset, load_datasets
+from genaipa.datasets.base import find_dataset, iterate_loadable_datasets
 from genaipa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,13 +106,13 @@ def test_a_data_set_that_cannot_be_loaded_is_told_when_it_is_named(
 ) -> None:
     """A broken package stops nothing else, and does not replace a shipped data set."""
     install(tmp_path, "broken = nowhere_at_all:Set\ngenaipabench = nowhere_at_all:Set", monkeypatch)
-    assert [dataset.name for dataset in load_datasets() if dataset.documents] == ["genaipabench"]
+    assert [dataset.name for dataset in iterate_loadable_datasets() if dataset.documents] == ["genaipabench"]
     with pytest.raises(UsageError, match=r"^the data set broken can't be loaded \(ModuleNotFoundError"):
         find_dataset("broken")
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "half_a_set.py").write_text("class Set:\n    name = 'broken'\n    title = 'Half'\n")
     install(tmp_path / "half", "half = half_a_set:Set", monkeypatch)
-    assert [dataset.name for dataset in load_datasets() if dataset.documents] == ["genaipabench"]
+    assert [dataset.name for dataset in iterate_loadable_datasets() if dataset.documents] == ["genaipabench"]
     with pytest.raises(UsageError, match=r"^the data set half has no 'terms'"):
         find_dataset("half")
     refused = genaipa("get")

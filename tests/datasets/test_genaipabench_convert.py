@@ -18,7 +18,7 @@ from genaipa_study.pull import (
     PART_SETS,
     find_cited_article_labels,
     find_cited_part_labels,
-    is_available,
+    is_converted_data_available,
     locate_segments_and_list_notes,
     pull,
 )
@@ -172,11 +172,11 @@ def test_converted_again_only_when_needed(tmp_path: Path) -> None:
     assert pull(offline=True, tree=tree).notes == notes
     assert target.stat().st_mtime_ns == written
     target.unlink()
-    assert not is_available(tree)
+    assert not is_converted_data_available(tree)
     pull(offline=True, tree=tree)
     assert target.read_bytes() == first
     other, _ = pull_files(tmp_path, repository() | {UBER: table([*answers(), []])})
-    assert (is_available(tree), is_available(other)) == (False, True)
+    assert (is_converted_data_available(tree), is_converted_data_available(other)) == (False, True)
 
 
 # The published data

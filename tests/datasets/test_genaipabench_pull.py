@@ -18,7 +18,7 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
 from genaipa_study.layout import COMMIT as PINNED
 from genaipa_study.layout import published_tree
-from genaipa_study.pull import is_available, pull
+from genaipa_study.pull import is_converted_data_available, pull
 
 FILES = repository()
 TREE = tree_of(FILES)
@@ -83,7 +83,7 @@ def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
     assert not any(character in target for target in server.targets for character in " &")
     assert kept() == set(FILES)
     assert load_document("uber").company == "Uber"
-    assert is_available(TREE)
+    assert is_converted_data_available(TREE)
     assert not list(cache.rglob("*.tmp"))
 
 
@@ -209,7 +209,7 @@ def test_pulls_from_a_folder(tmp_path: Path) -> None:
     """A checkout is an origin, offline too."""
     result = pull(origin=str(checkout(tmp_path / "checkout")), offline=True, tree=TREE)
     assert result.fetched == len(FILES)
-    assert is_available(TREE)
+    assert is_converted_data_available(TREE)
 
 
 def test_a_folder_without_a_file(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_two_processes_pull_at_once(cache: Path) -> None:
         errors = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], errors
     assert kept() == set(FILES)
-    assert is_available(TREE)
+    assert is_converted_data_available(TREE)
     assert not list(cache.rglob("*.tmp"))
 
 
@@ -318,7 +318,7 @@ def test_what_a_source_lacks_of_the_study_is_a_note(tmp_path: Path) -> None:
     for result, fetched in ((from_server, len(FILES)), (again, 0)):
         assert len([note for note in result.notes if re.search(named, note)]) == 1
         assert result.fetched == fetched
-    assert is_available(WITH_STUDY)
+    assert is_converted_data_available(WITH_STUDY)
 
 
 def test_a_later_pull_brings_the_study(tmp_path: Path) -> None:

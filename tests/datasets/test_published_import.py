@@ -32,8 +32,8 @@ from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa_study.layout import (
     PublishedTree,
     find_closest_document_name,
-    find_experiment,
-    parse_question_id_and_number,
+    find_experiment_by_title,
+    parse_question_id_and_label_number,
     question_origin,
 )
 from genaipa_study.pull import pull
@@ -102,7 +102,7 @@ def placed(sheet: Sheet) -> dict[tuple[str, str, str, int], str]:
 )
 def test_labels(label: str, meant: tuple[str, int] | None) -> None:
     """Every spelling of a question's id, and nothing else."""
-    assert parse_question_id_and_number(label) == meant
+    assert parse_question_id_and_label_number(label) == meant
 
 
 def test_names_of_sheets_and_tables() -> None:
@@ -112,10 +112,10 @@ def test_names_of_sheets_and_tables() -> None:
         *(None, None),
     ]
     names = ("Results_orig", "Results_original", "Robustness Analysis", "adaptive", "Adaptability Analysis", "summary")
-    assert [find_experiment(name) for name in names] == [
+    assert [find_experiment_by_title(name) for name in names] == [
         *("quality", "quality", "robustness", "recall", "recall", "summary"),
     ]
-    assert find_experiment("Follow-up Analysis") is None
+    assert find_experiment_by_title("Follow-up Analysis") is None
     assert [column_letter(number) for number in (1, 26, 27, 28)] == ["A", "Z", "AA", "AB"]
 
 

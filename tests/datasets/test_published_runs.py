@@ -21,9 +21,9 @@ from genaipa.files.spreadsheets import read_csv_records
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import load_all_published_scores
-from genaipa.runs.integrity import find_damage
+from genaipa.runs.integrity import find_damage_in_run_folder
 from genaipa.runs.records import answer_digest
-from genaipa.runs.selection import find_run, list_run_folders_oldest_first, select_sources
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first, select_runs_and_apply_filters
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_study.findings import AUDIT, Finding
@@ -136,7 +136,7 @@ def test_runs_of_the_study(there: Workspace) -> None:
 def test_an_imported_run_lacks_nothing(there: Workspace) -> None:
     """A study's summaries and questions by name came without the beginning of their conversation: no damage."""
     folders = [RunFolder(there.runs / f"published-bard-{name}") for name in ("recall-faq", "summary-user")]
-    assert [*itertools.chain(*map(find_damage, folders))] == []
+    assert [*itertools.chain(*map(find_damage_in_run_folder, folders))] == []
 
 
 def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
@@ -316,7 +316,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     finished, _ = asked_again(genaipa, "-i", "document")
     assert "its answers respond to the prompts of the study, not to these prompts" in finished.err
     run = find_run(find_workspace(), "latest").name
-    found = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), [run]))
+    found = gather_study_with_stored_scores(find_workspace(), select_runs_and_apply_filters(find_workspace(), [run]))
     assert set(found.table["prompts"]) == {"published"}
 
 

@@ -17,7 +17,7 @@ from genaipa.runs.exclusions import Exclusion
 from genaipa.runs.imported import PublishedScore, format_published_scores_csv, read_published_scores_csv
 from genaipa.stats.power import estimate_variance_components
 from genaipa_study.audit import audit_scores, make_score_exclusions
-from genaipa_study.findings import Finding, answer_finding
+from genaipa_study.findings import Finding, make_finding_about_answer
 from genaipa_study.layout import PublishedTree
 from genaipa_study.results import read_published_scores_and_findings
 from genaipa_study.study import PublishedStudy
@@ -208,7 +208,7 @@ def test_a_mean_over_answers_to_something_else_is_left_out(kind: str) -> None:
         for question, runs in (("T_f1", 1), ("T_u1", 3))
         for run in range(1, runs + 1)
     ]
-    found = [answer_finding(answer, kind, "It is about Lyft.", excludes=True) for answer in behind]
+    found = [make_finding_about_answer(answer, kind, "It is about Lyft.", excludes=True) for answer in behind]
     marked = make_score_exclusions(read, found, behind)
     assert excluded(marked) == {("recall", name, question) for name in ("uber", "") for question in ("T_f1", "T_u1")}
     (mean,) = (one for score, one in marked.items() if (score.document, score.question) == ("", "T_u1"))

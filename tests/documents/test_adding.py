@@ -18,9 +18,9 @@ import pytest
 from genaipa.errors import DataError, MissingPackageError, UsageError
 from genaipa.files.limits import DOCUMENT
 from genaipa.policies import formats
-from genaipa.policies.adding import write_document
+from genaipa.policies.adding import write_document_with_metadata
 from genaipa.policies.document import load_document
-from genaipa.policies.formats import ExtractedDocument, _strip_credentials, extract
+from genaipa.policies.formats import ExtractedDocument, _strip_credentials, extract_document
 from genaipa.policies.sections import find_sections
 from genaipa.workspace import Workspace
 
@@ -221,7 +221,7 @@ def site():
 def test_text_stays_as_it_is(name: str) -> None:
     """Text and Markdown are taken to the letter, line ends and blanks included."""
     text = "# Notice\r\n\r\nWe keep – nothing.  \n"
-    found = extract(write(name, text))
+    found = extract_document(write(name, text))
     today = dt.datetime.now().astimezone().date().isoformat()
     markdown = name.endswith(".md")
     assert found == ExtractedDocument(text, "Notice" if markdown else "", "", name, today, markdown=markdown)
@@ -239,22 +239,22 @@ def test_text_stays_as_it_is(name: str) -> None:
 )
 def test_the_first_heading_is_the_title(text: str, title: str) -> None:
     """Markdown is called by its first heading, unless that is a numbered section."""
-    assert extract(write("beta.md", text)).title == title
+    assert extract_document(write("beta.md", text)).title == title
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_byte_order_marks_decide(encoding: str) -> None:
     """A file that says how it is encoded is read so, and loses the mark."""
-    assert extract(write("a.txt", "Größe – “x”".encode(encoding))).text == "Größe – “x”"
+    assert extract_document(write("a.txt", "Größe – “x”".encode(encoding))).text == "Größe – “x”"
 
 
 def test_confident_guesses_only() -> None:
     """A Russian text in an old encoding is recognised; a French one that could be in several is refused."""
     russian = "Мы обрабатываем ваши персональные данные в соответствии с законом и не передаем их третьим лицам. " * 4
     french = "Nous protégeons vos données à caractère personnel. Vous êtes libre de partir à tout moment. " * 4
-    assert extract(write("ru.txt", russian.encode("cp1251"))).text == russian
+    assert extract_document(write("ru.txt", russian.encode("cp1251"))).text == russian
     with pytest.raises(DataError, match=r"^fr\.txt: has an unknown encoding; save it as UTF-8\.$"):
-        extract(write("fr.txt", french.encode("cp1252")))
+        extract_document(write("fr.txt", french.encode("cp1252")))
 
 
 def refused() -> dict[str, tuple[str, bytes, str]]:
@@ -289,7 +289,7 @@ def test_what_is_no_document(case: str) -> None:
     """What has no text is refused with a sentence that names the file and the reason."""
     name, content, message = refused()[case]
     with pytest.raises(DataError) as caught:
-        extract(write(name, content))
+        extract_document(write(name, content))
     assert str(caught.value).startswith(f"{name}: {message}")
     assert "\n" not in str(caught.value)
 
@@ -304,13 +304,13 @@ def test_encrypted_pdf() -> None:
         writer.encrypt(user_password=password, owner_password="owner", algorithm="RC4-128")
         writer.write(name)
     with pytest.raises(DataError, match=r"^locked\.pdf: is encrypted; save it without a password\.$"):
-        extract("locked.pdf")
-    assert extract("unprintable.pdf").text == "1. Scope\n\nThis is about pens.\n"
+        extract_document("locked.pdf")
+    assert extract_document("unprintable.pdf").text == "1. Scope\n\nThis is about pens.\n"
 
 
 def test_html_becomes_markdown() -> None:
     """Headings, lists and tables of the main text are kept; navigation, scripts and footers are not."""
-    found = extract(write("notice.html", PAGE.format(meta="")))
+    found = extract_document(write("notice.html", PAGE.format(meta="")))
     assert [(section.level, section.number, section.title) for section in find_sections(found.text)] == [
         (1, "", "Quillmoor Privacy Notice"),
         (2, "1", "What we collect"),
@@ -342,7 +342,7 @@ says in a few words more.</p><ul><li>your name</li><li>your address</li></ul><ta
 @pytest.mark.parametrize(("page", "last"), [(BETA, "your street address"), (SHORT, "your address")])
 def test_tables_and_lists_at_the_end_of_a_page_stay(page: str, last: str) -> None:
     """A page that doesn't say where its main part is keeps its headings, list and table; how is said."""
-    found = extract(write("beta.html", page))
+    found = extract_document(write("beta.html", page))
     assert found.text.endswith(f"\n\n{KEPT}")
     assert f"\n- {last}\n" in found.text
     assert found.held == "1 table and 1 list in the page, all in the text"
@@ -353,7 +353,7 @@ def test_tables_and_lists_at_the_end_of_a_page_stay(page: str, last: str) -> Non
 def test_headings_of_a_page_stay() -> None:
     """Sections can be cited, though what finds the main text took their headings for decoration."""
     page = BETA.partition("<ul><li>your")[0] + f"<h2>2. Sharing</h2><p>{'Nothing is shared with anybody. ' * 5}</p>"
-    found = extract(write("beta.html", page))
+    found = extract_document(write("beta.html", page))
     assert [section.number for section in find_sections(found.text)] == ["", "1", "2"]
     assert found.held == ""
 
@@ -361,10 +361,13 @@ def test_headings_of_a_page_stay() -> None:
 def test_a_table_outside_the_main_part_is_told_of() -> None:
     """What stands beside the main part is not in the text, and the user is asked to look."""
     beside = f"<aside><table>{ROWS}</table></aside><footer><ul><li>one thing</li><li>another</li></ul></footer>"
-    found = extract(write("a.html", PAGE.format(meta="").replace("</main>", f"</main>{beside}")))
+    found = extract_document(write("a.html", PAGE.format(meta="").replace("</main>", f"</main>{beside}")))
     assert "ten years" not in found.text
     assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list missing from the text, so check it"
-    assert extract(write("b.html", PAGE.format(meta=""))).held == "1 table and 1 list in the page, all in the text"
+    assert (
+        extract_document(write("b.html", PAGE.format(meta=""))).held
+        == "1 table and 1 list in the page, all in the text"
+    )
 
 
 def test_the_plainer_conversion_leaves_nothing_out() -> None:
@@ -374,7 +377,7 @@ def test_the_plainer_conversion_leaves_nothing_out() -> None:
     loose <b>words</b><br>and<br><br>more<script>no()</script><dl><dt>Term</dt><dd>Meaning</dd></dl><pre>a
   b</pre><table><caption>Uses</caption><tr><td rowspan=2>Name</td><td>post</td></tr><tr><td>mail|phone</td></tr>
     <tr><td colspan=2>all <ul><li>of</li><li>it</li></ul></td></tr></table></body>"""
-    found = extract(write("a.html", BETA.replace("</body>", odd)))
+    found = extract_document(write("a.html", BETA.replace("</body>", odd)))
     assert (
         found.text.partition(KEPT)[2]
         == """
@@ -418,12 +421,12 @@ Uses
 def test_html_says_its_encoding() -> None:
     """A page in an old encoding that says so is read with its dashes."""
     page = PAGE.format(meta='<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">')
-    assert "kept – not even" in extract(write("a.htm", page.encode("cp1252"))).text
+    assert "kept – not even" in extract_document(write("a.htm", page.encode("cp1252"))).text
 
 
 def test_pdf_becomes_paragraphs() -> None:
     """Lines are joined over the border of a page, headings stand alone, page numbers and running titles go."""
-    found = extract(write("notice.pdf", pdf(*(page.splitlines() for page in PAGES))))
+    found = extract_document(write("notice.pdf", pdf(*(page.splitlines() for page in PAGES))))
     assert found.text == PARAGRAPHS
     assert re.fullmatch(r"text of a PDF, with lines joined into paragraphs, pypdf [\d.]+", found.extraction)
     assert [section.number for section in find_sections(found.text)] == ["1", "1.1", "2"]
@@ -442,23 +445,23 @@ def test_pdf_becomes_paragraphs() -> None:
 )
 def test_title_of_a_pdf(stated: str, first: str, title: str) -> None:
     """A PDF is called what it says, unless that is a file's name; else by a first line that looks like a title."""
-    assert extract(write("a.pdf", pdf([first, "1. Scope"], title=stated))).title == title
+    assert extract_document(write("a.pdf", pdf([first, "1. Scope"], title=stated))).title == title
 
 
 @pytest.mark.parametrize("path", ["/page", "/moved", "/packed", "/untyped"])
 def test_a_page_from_the_web(site: str, path: str) -> None:
     """A page is fetched over redirects and compression, read as the same bytes in a file, and nothing else is asked."""
-    found = extract(site + path)
-    assert found.text == extract(write("same.html", PAGE.format(meta=""))).text
+    found = extract_document(site + path)
+    assert found.text == extract_document(write("same.html", PAGE.format(meta=""))).text
     assert found.source == site + ("/page" if path == "/moved" else path)
     assert Web.seen == (["/moved", "/page"] if path == "/moved" else [path])
 
 
 def test_other_types_from_the_web(site: str) -> None:
     """The content type decides, then the name or the bytes; the encoding that the server names is used."""
-    assert extract(f"{site}/file").text == "1. Scope\n\nThis is about pens.\n"
-    assert extract(f"{site}/notice.md").markdown
-    assert extract(f"{site}/latin").text == "We don’t keep it."
+    assert extract_document(f"{site}/file").text == "1. Scope\n\nThis is about pens.\n"
+    assert extract_document(f"{site}/notice.md").markdown
+    assert extract_document(f"{site}/latin").text == "We don’t keep it."
 
 
 @pytest.mark.parametrize(
@@ -477,17 +480,17 @@ def test_other_types_from_the_web(site: str) -> None:
 def test_the_web_fails(site: str, path: str, message: str) -> None:
     """Whatever the web does is said in one sentence."""
     with pytest.raises(DataError) as caught:
-        extract(site + path, timeout=0.5 if path == "/slow" else 20)
+        extract_document(site + path, timeout_seconds=0.5 if path == "/slow" else 20)
     assert str(caught.value) == f"{site}{path}: {message}"
 
 
 def test_nobody_listens() -> None:
     """A server that isn't there is said in a sentence, without the password in the URL."""
     with pytest.raises(DataError, match="can't be fetched") as caught:
-        extract("http://ann:hunter2@127.0.0.1:9/policy")
+        extract_document("http://ann:hunter2@127.0.0.1:9/policy")
     assert str(caught.value).startswith("http://127.0.0.1:9/policy: ")
     with pytest.raises(DataError, match=r"ftp://example\.org/a: can't be read; give a file, or a URL"):
-        extract("ftp://ann:hunter2@example.org/a")
+        extract_document("ftp://ann:hunter2@example.org/a")
 
 
 @pytest.mark.parametrize(
@@ -505,7 +508,7 @@ def test_passwords_are_not_shown(text: str, shown: str) -> None:
 
 def test_password_is_not_kept(site: str) -> None:
     """The source of a document doesn't hold the user and password of its URL."""
-    assert extract(site.replace("//", "//ann:hunter2@") + "/page").source == f"{site}/page"
+    assert extract_document(site.replace("//", "//ann:hunter2@") + "/page").source == f"{site}/page"
 
 
 @pytest.mark.parametrize(
@@ -520,14 +523,14 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch, package: str, name: st
     """Without the packages for documents, the extra to install is named."""
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingPackageError, match=re.escape(f"'{package}': pip install 'genaipa[documents]'")):
-        extract(write(name, content))
+        extract_document(write(name, content))
 
 
 def test_added_documents_load(tmp_path: Path) -> None:
     """What is added can be loaded by its name, with all that is known about it, and changes are noticed."""
     workspace = Workspace(home=tmp_path, layers=(("workspace", tmp_path),))
-    found = extract(write("notice.html", PAGE.format(meta="")))
-    path = write_document(
+    found = extract_document(write("notice.html", PAGE.format(meta="")))
+    path = write_document_with_metadata(
         tmp_path / "policies",
         found,
         name="quillmoor-2026",
@@ -549,8 +552,10 @@ def test_added_documents_load(tmp_path: Path) -> None:
 
 def test_line_ends_survive(tmp_path: Path) -> None:
     """A text is stored to the byte, so that offsets into it stay right."""
-    found = extract(write("a.txt", "One.\r\nTwo – 2.\n"))
-    path = write_document(tmp_path / "policies", found, name="a", company="A", kind="regulation", title="An Act")
+    found = extract_document(write("a.txt", "One.\r\nTwo – 2.\n"))
+    path = write_document_with_metadata(
+        tmp_path / "policies", found, name="a", company="A", kind="regulation", title="An Act"
+    )
     assert path.read_bytes() == "One.\r\nTwo – 2.\n".encode()
     loaded = load_document("a", Workspace(home=tmp_path, layers=(("workspace", tmp_path),)))
     assert (loaded.about.title, loaded.kind) == ("An Act", "regulation")
@@ -559,13 +564,16 @@ def test_line_ends_survive(tmp_path: Path) -> None:
 def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     """A name that is taken, even by a file of the other kind, is refused; replacing leaves nothing of the old one."""
     folder = tmp_path / "policies"
-    text = extract(write("a.txt", "Old."))
-    marked = extract(write("a.md", "# New"))
-    write_document(folder, text, name="a", company="A", kind="policy")
+    text = extract_document(write("a.txt", "Old."))
+    marked = extract_document(write("a.md", "# New"))
+    write_document_with_metadata(folder, text, name="a", company="A", kind="policy")
     with pytest.raises(UsageError, match=r"a\.txt exists already; choose another name, or replace it with --force\.$"):
-        write_document(folder, marked, name="a", company="A", kind="policy")
+        write_document_with_metadata(folder, marked, name="a", company="A", kind="policy")
     assert (folder / "a.txt").read_text() == "Old."
-    assert write_document(folder, marked, name="a", company="A", kind="policy", replace=True).read_text() == "# New"
+    assert (
+        write_document_with_metadata(folder, marked, name="a", company="A", kind="policy", replace=True).read_text()
+        == "# New"
+    )
     assert {path.name for path in folder.iterdir()} == {"a.md", "a.yaml"}
 
 
@@ -573,7 +581,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
 def test_names(tmp_path: Path, name: str) -> None:
     """A name that couldn't be a file name everywhere is refused, and nothing is written."""
     with pytest.raises(UsageError, match="is not a valid document name"):
-        write_document(
+        write_document_with_metadata(
             tmp_path / "policies", ExtractedDocument("x", "", "", "", ""), name=name, company="A", kind="policy"
         )
     assert not (tmp_path / "policies").exists()
@@ -583,7 +591,7 @@ def test_names(tmp_path: Path, name: str) -> None:
 def test_blank_names(tmp_path: Path, name: str, company: str, what: str) -> None:
     """A document without a name, or without a company to ask about, is refused, and nothing is written."""
     with pytest.raises(UsageError, match=rf"^the [a-z ]* is blank; .*--{what}"):
-        write_document(
+        write_document_with_metadata(
             tmp_path / "policies", ExtractedDocument("x", "", "", "", ""), name=name, company=company, kind="policy"
         )
     assert not (tmp_path / "policies").exists()
@@ -592,7 +600,7 @@ def test_blank_names(tmp_path: Path, name: str, company: str, what: str) -> None
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that is a file is said in a sentence."""
     with pytest.raises(DataError, match="can't be written"):
-        write_document(
+        write_document_with_metadata(
             Path(write("policies", "x")), ExtractedDocument("x", "", "", "", ""), name="a", company="A", kind="policy"
         )
 

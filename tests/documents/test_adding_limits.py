@@ -13,10 +13,10 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.limits import DOCUMENT
-from genaipa.policies.adding import write_document
+from genaipa.policies.adding import write_document_with_metadata
 from genaipa.policies.companies import find_company_or_placeholder
 from genaipa.policies.document import LONGEST, load_document
-from genaipa.policies.formats import extract, join_pdf_pages_to_paragraphs
+from genaipa.policies.formats import extract_document, join_pdf_pages_to_paragraphs
 from genaipa.policies.pages import HtmlPage
 from genaipa.workspace import Workspace
 
@@ -27,10 +27,10 @@ def test_a_document_has_a_bounded_size() -> None:
     with path.open("wb") as file:
         file.truncate(DOCUMENT.size + 1)
     with pytest.raises(DataError, match="is larger than 20 MB"):
-        extract("huge.txt")
+        extract_document("huge.txt")
     path.write_text("a " * (LONGEST // 2 + 1))
     with pytest.raises(DataError, match="has 2,000,002 characters; at most 2,000,000 are allowed"):
-        extract("huge.txt")
+        extract_document("huge.txt")
     Path("policies").mkdir()
     path.rename("policies/huge.txt")
     with pytest.raises(DataError, match="has 2,000,002 characters"):
@@ -41,7 +41,7 @@ def test_a_page_has_a_bounded_number_of_elements() -> None:
     """A page that would take minutes to convert is refused before it is."""
     page = f"<html><body><ul>{'<li>a b c' * 50_001}</ul></body></html>"
     with pytest.raises(DataError, match="has more than 50,000 elements"):
-        extract(str(write("long.html", page)))
+        extract_document(str(write("long.html", page)))
 
 
 def test_cells_over_many_rows_and_columns_are_few_in_the_end() -> None:
@@ -64,21 +64,21 @@ def test_lines_of_a_pdf_are_joined_in_one_go() -> None:
             writer.add_blank_page(9, 9)[NameObject("/Contents")] = shared
         writer.write("long.pdf")
         with pytest.raises(DataError, match=f"{said}; save its text"):
-            extract("long.pdf")
+            extract_document("long.pdf")
 
 
 def test_half_a_document_is_taken_away_again() -> None:
     """Where the second of its two files can't be put in place, the first does not stay alone."""
     Path("policies/acme.yaml").mkdir(parents=True)
-    extracted = extract(str(write("a.txt", "Hello.")))
+    extracted = extract_document(str(write("a.txt", "Hello.")))
     with pytest.raises(DataError, match="can't be written"):
-        write_document(Path("policies"), extracted, name="acme", company="A", kind="policy", replace=True)
+        write_document_with_metadata(Path("policies"), extracted, name="acme", company="A", kind="policy", replace=True)
     assert [path.name for path in Path("policies").iterdir()] == ["acme.yaml"]
 
 
 def test_names_that_no_file_can_have_are_refused() -> None:
     """Too long, or with unprintable characters: before anything is written."""
-    extracted = extract(str(write("a.txt", "Hello.")))
+    extracted = extract_document(str(write("a.txt", "Hello.")))
     for change, said in (
         ({"name": "a" * 300}, "has 300 characters; use at most 100"),
         ({"company": "a" * 300}, "a single line of at most 100 characters"),
@@ -87,16 +87,18 @@ def test_names_that_no_file_can_have_are_refused() -> None:
         ({"license": "a\nb"}, "the license contains unprintable characters"),
     ):
         with pytest.raises(UsageError, match=said):
-            write_document(Path("policies"), extracted, **{"name": "acme", "company": "A", "kind": "policy"} | change)
+            write_document_with_metadata(
+                Path("policies"), extracted, **{"name": "acme", "company": "A", "kind": "policy"} | change
+            )
     assert not Path("policies").exists()
 
 
 def test_missing_files_and_folders() -> None:
     """A path without a file is named."""
     with pytest.raises(DataError, match=r"^nothing\.pdf: the file does not exist\.$"):
-        extract("nothing.pdf")
+        extract_document("nothing.pdf")
     with pytest.raises(DataError, match=r"^\.: is not a file\.$"):
-        extract(".")
+        extract_document(".")
 
 
 def test_hidden_parts_are_sorted_in_time() -> None:
@@ -106,6 +108,6 @@ def test_hidden_parts_are_sorted_in_time() -> None:
     styles = f"<style>{'@media x{a{' * 20_000}</style><title>{'Inn ' * 20_000}</title>"
     page = f"<html><head>{styles}</head><body><main><p>{'We keep it. ' * 30}</p>{wide}{deep}</main></body></html>"
     begin = time.process_time()
-    found = extract(str(write("hidden.html", page)))
+    found = extract_document(str(write("hidden.html", page)))
     assert find_company_or_placeholder(found.title, found.text, found.named, "hidden.html")
     assert time.process_time() - begin < 5

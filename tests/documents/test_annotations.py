@@ -15,14 +15,14 @@ from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     annotation_problems,
-    find_annotations,
+    find_annotation_file,
     format_annotation_template,
     load_annotations,
     map_annotations_to_questions,
     read_annotations_without_blanks,
 )
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.tasks.procedure import Procedure
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
@@ -70,7 +70,7 @@ def asked(
     return QuestionSet(name, "", kind, placeholder, "", "", {"T": "T"}, (question,))
 
 
-def shown(run: Inputs) -> dict[str, str]:
+def shown(run: RunDocumentsAndQuestions) -> dict[str, str]:
     """Question → the annotated answer that its answers are shown with."""
     found = {f"Q{n}": run.annotated_answer_and_part_set_name("acme", f"Q{n}")[0] for n in (1, 2, 3)}
     return {question: answer.answer for question, answer in found.items() if answer}
@@ -107,12 +107,12 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
     assert Procedure(plan, workspace).notes[0].startswith(note)
     run, _ = carry_out(plan)
     expected = {"Q1": "Of question one.", "Q2": "Of question two."}
-    assert shown(Inputs(workspace, run)) == expected
+    assert shown(RunDocumentsAndQuestions(workspace, run)) == expected
     kept = run.path / "annotations" / "acme.yaml"
     assert run.manifest().digests.annotations == {"acme": sha256_of(kept.read_text())}
     for path in ("annotations/acme.yaml", "questions/others.yaml"):
         Path(path).unlink()
-    assert shown(Inputs(workspace, run)) == expected
+    assert shown(RunDocumentsAndQuestions(workspace, run)) == expected
     assert genaipa("validate").code == 0
 
 
@@ -145,11 +145,11 @@ def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     path = Path("questions/policy.yaml")
     path.write_text(path.read_text().replace("Q1", "T_f1"))
     workspace = find_workspace()
-    held = find_annotations(workspace, load_document("brindlecart", workspace))
+    held = find_annotation_file(workspace, load_document("brindlecart", workspace))
     assert held is not None
     assert other.text.startswith("Question 1")
-    assert held.usable_answers(load_question_set("policy", workspace), "Brindlecart").answers == {}
-    assert "0 of its 32 annotated answers apply to these questions" in held.unused_answers_notice(
+    assert held.usable_annotations(load_question_set("policy", workspace), "Brindlecart").answers == {}
+    assert "0 of its 32 annotated answers apply to these questions" in held.unused_answers_notice_or_empty(
         load_question_set("policy", workspace), "Brindlecart"
     )
     assert not [finding for finding in validate(workspace).findings if "brindlecart" in finding.path]
@@ -164,7 +164,7 @@ def layered() -> Workspace:
 
 def used(workspace: Workspace) -> str:
     """The answer that is used for ACME's policy; empty if none is."""
-    held = find_annotations(workspace, load_document("acme", workspace))
+    held = find_annotation_file(workspace, load_document("acme", workspace))
     return held.annotations.answers["Q1"].answer if held and held.of_this_text else ""
 
 
@@ -232,13 +232,13 @@ def test_a_run_that_took_over_answers_by_name_is_not_shown_with_them() -> None:
     write("policies/acme.md", TEXT.replace("one year", "ten years"))
     run, _ = carry_out(spec(systems=("extractive",)))
     kept = annotate({"Q1": "Of 2023."}, folder=f"{run.path}/")
-    assert shown(Inputs(workspace, run)) == {}
+    assert shown(RunDocumentsAndQuestions(workspace, run)) == {}
     annotate({"Q1": "Of a colleague."}, more="")
-    assert shown(Inputs(workspace, run)) == {"Q1": "Of a colleague."}
+    assert shown(RunDocumentsAndQuestions(workspace, run)) == {"Q1": "Of a colleague."}
     for path in ("annotations/acme.yaml", "cache/data/annotations/acme.yaml"):
         Path(path).unlink()
     assert kept.is_file()
-    assert shown(Inputs(workspace, run)) == {"Q1": "Of 2023."}
+    assert shown(RunDocumentsAndQuestions(workspace, run)) == {"Q1": "Of 2023."}
 
 
 def test_a_template_is_filled_in_bit_by_bit(genaipa: Callable[..., Finished]) -> None:
@@ -252,7 +252,7 @@ def test_a_template_is_filled_in_bit_by_bit(genaipa: Callable[..., Finished]) ->
     told = json.loads(genaipa("validate", "--json").out)["findings"]
     assert [(f["severity"], f["problem"]) for f in told] == [("warning", "no annotated answer to Q1, Q2.")]
     path.write_text(path.read_text().replace('answer: ""', "answer: Yes.", 1))
-    held = find_annotations(find_workspace(), load_document("acme"))
+    held = find_annotation_file(find_workspace(), load_document("acme"))
     assert held is not None
     assert held.of_this_text
     assert list(held.annotations.answers) == ["Q1"]

@@ -11,7 +11,7 @@ import pytest
 from genaipa.policies.adding import read_given_document
 from genaipa.policies.companies import UNNAMED, find_company_or_placeholder, name_as_company_or_placeholder
 from genaipa.policies.document import load_document
-from genaipa.policies.formats import extract
+from genaipa.policies.formats import extract_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ def test_a_page_is_asked_for_its_names(tmp_path: Path) -> None:
         "<!doctype html><html><head><title>Notice</title><meta property='og:site_name' content='  Larkfield  Inn '>"
         f"<link rel=canonical href='https://inn.example/p'></head><body><main><h1>Privacy</h1><p>{LONG}</p></main>"
     )
-    assert extract(str(page)).named == ("Larkfield Inn", "Notice", "https://inn.example/p")
+    assert extract_document(str(page)).named == ("Larkfield Inn", "Notice", "https://inn.example/p")
     assert read_given_document(str(page), "", lambda *_: False).company == "Larkfield Inn"
 
 

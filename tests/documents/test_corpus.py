@@ -16,8 +16,13 @@ from hypothesis import strategies as st
 
 from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import DocumentHeads, encode_corpus_line, examine_corpus, read_unchecked_documents
-from genaipa.policies.statistics import measure_distributions, measure_document
+from genaipa.policies.corpus import (
+    CorpusRowFacts,
+    encode_corpus_line,
+    read_and_check_corpus,
+    read_unchecked_corpus_documents,
+)
+from genaipa.policies.statistics import measure_distributions_by_group, measure_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +58,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         row("z\ud800") | {"company": "A\nB"},
     )
     with pytest.raises(DataError) as refused:
-        examine_corpus(path)
+        read_and_check_corpus(path)
     told = str(refused.value).splitlines()
     assert told[0] == f"{path}: can't be used until these problems are corrected:"
     wanted = (
@@ -79,7 +84,7 @@ def test_many_problems_of_a_kind_are_counted(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"lines 1, 2, .* 20 and 2,480 more: the column 'company' is missing"
     ) as refused:
-        examine_corpus(path)
+        read_and_check_corpus(path)
     assert len(str(refused.value).splitlines()) == 2
 
 
@@ -89,15 +94,15 @@ def test_wrong_files(tmp_path: Path) -> None:
     (tmp_path / "c.parquet").write_text("no")
     (tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(DataError, match="is not a file"):
-        examine_corpus(tmp_path)
+        read_and_check_corpus(tmp_path)
     with pytest.raises(DataError, match=r"a corpus is a \.jsonl"):
-        examine_corpus(tmp_path / "c.csv")
+        read_and_check_corpus(tmp_path / "c.csv")
     with pytest.raises(DataError, match="can't be read as Parquet"):
-        examine_corpus(tmp_path / "c.parquet")
+        read_and_check_corpus(tmp_path / "c.parquet")
     with pytest.raises(DataError, match="contains no documents"):
-        examine_corpus(tmp_path / "empty.jsonl")
+        read_and_check_corpus(tmp_path / "empty.jsonl")
     with pytest.raises(UsageError, match="no column 'sectr': did you mean 'sector'"):
-        examine_corpus(lines(tmp_path / "c.jsonl", row("a", sector="shop")), stratum_column="sectr")
+        read_and_check_corpus(lines(tmp_path / "c.jsonl", row("a", sector="shop")), stratum_column="sectr")
 
 
 _UNICODE = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
@@ -119,14 +124,14 @@ def test_lines_and_parquet_are_the_same_corpus(
         for n, (company, text, land) in enumerate(cells)
     ]
     pq.write_table(pa.Table.from_pylist(table), folder / "c.parquet")
-    found = list(read_unchecked_documents(folder / "c.parquet"))
+    found = list(read_unchecked_corpus_documents(folder / "c.parquet"))
     lines(folder / "c.jsonl", *({**one, "date": str(one["date"])} for one in table))
-    assert list(read_unchecked_documents(folder / "c.jsonl")) == found
+    assert list(read_unchecked_corpus_documents(folder / "c.jsonl")) == found
     (folder / "again.jsonl").write_bytes(b"".join(map(encode_corpus_line, found)))
-    assert list(read_unchecked_documents(folder / "again.jsonl")) == found
+    assert list(read_unchecked_corpus_documents(folder / "again.jsonl")) == found
     one, other = (
-        examine_corpus(folder / "c.parquet", stratum_column="land"),
-        examine_corpus(folder / "c.jsonl", stratum_column="land"),
+        read_and_check_corpus(folder / "c.parquet", stratum_column="land"),
+        read_and_check_corpus(folder / "c.jsonl", stratum_column="land"),
     )
     assert one.first.tolist() == other.first.tolist()
     assert one.strata == other.strata
@@ -141,7 +146,7 @@ def test_parquet_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "c.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingPackageError, match=re.escape("'pyarrow': pip install 'genaipa[reports]'")):
-        examine_corpus(tmp_path / "c.parquet")
+        read_and_check_corpus(tmp_path / "c.parquet")
 
 
 def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
@@ -154,7 +159,7 @@ def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
         row("c"),
         row("a-2021", text="T", company="A"),
     )
-    corpus = examine_corpus(path)
+    corpus = read_and_check_corpus(path)
     assert (corpus.document_count, corpus.distinct_text_count) == (5, 3)
     found = list(corpus.read_documents(corpus.select_distinct_or_sampled_rows()))
     assert [(one.name, one.about.also) for one in found] == [("a", ("a-2020", "a-2021")), ("b", ()), ("c", ())]
@@ -165,7 +170,7 @@ def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
 )
 def test_a_file_that_changes_while_it_is_read(tmp_path: Path, changed: list[object]) -> None:
     """What was checked is what is taken, or nothing is."""
-    corpus = examine_corpus(lines(tmp_path / "c.jsonl", row("x"), row("y")))
+    corpus = read_and_check_corpus(lines(tmp_path / "c.jsonl", row("x"), row("y")))
     assert len(list(corpus.read_documents([0, 1]))) == 2
     lines(corpus.path, *changed)
     with pytest.raises(DataError, match="changed while it was being read; run the command again"):
@@ -176,13 +181,13 @@ def test_a_sample_has_its_share_of_each_stratum(tmp_path: Path) -> None:
     """Shares by largest remainders; the same whatever the order of the file, another with another seed."""
     rows = [row(f"n{n}", sector="shop" if n % 4 else "bank") for n in range(200)]
     path, turned = lines(tmp_path / "c.jsonl", *rows), lines(tmp_path / "d.jsonl", *reversed(rows))
-    corpus = examine_corpus(path, seed=3, stratum_column="sector")
+    corpus = read_and_check_corpus(path, seed=3, stratum_column="sector")
     drawn = [one.name for one in corpus.read_documents(corpus.select_distinct_or_sampled_rows(21))]
     sectors = [one.about.groups["sector"] for one in corpus.read_documents(corpus.select_distinct_or_sampled_rows(21))]
     assert (sectors.count("shop"), sectors.count("bank")) == (16, 5)
-    other = examine_corpus(turned, seed=3, stratum_column="sector")
+    other = read_and_check_corpus(turned, seed=3, stratum_column="sector")
     assert {one.name for one in other.read_documents(other.select_distinct_or_sampled_rows(21))} == set(drawn)
-    another = examine_corpus(path, seed=4, stratum_column="sector")
+    another = read_and_check_corpus(path, seed=4, stratum_column="sector")
     assert {one.name for one in another.read_documents(another.select_distinct_or_sampled_rows(21))} != set(drawn)
     assert len(corpus.select_distinct_or_sampled_rows(200)) == len(corpus.select_distinct_or_sampled_rows()) == 200
 
@@ -207,9 +212,9 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     """Checking and drawing from a corpus takes a fifth of its size in memory."""
     path = tmp_path / "c.jsonl"
     write_policies(path, 1000)
-    examine_corpus(path)
+    read_and_check_corpus(path)
     tracemalloc.start()
-    corpus = examine_corpus(path, stratum_column="sector")
+    corpus = read_and_check_corpus(path, stratum_column="sector")
     assert sum(1 for _ in corpus.read_documents(corpus.select_distinct_or_sampled_rows(700))) == 700
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -221,14 +226,14 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     path = tmp_path / "c.jsonl"
     write_policies(path, 40)
     told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
-    every = list(read_unchecked_documents(path))
+    every = list(read_unchecked_corpus_documents(path))
     shops = np.array([measure_document(one) for one in every if one.about.groups["sector"] == "shop"])
     rows = {one["measure"]: one for one in told["rows"] if one["sector"] == "shop"}
     assert rows["words"]["documents"] == len(shops)
     assert rows["words"]["median"] == np.median(shops[:, 0])
     assert rows["grade"]["upper"] == round(float(np.quantile(shops[:, 4], 0.75)), 2)
     assert (told["documents"], told["texts"]) == (40, 38)
-    assert sum(group.documents for group in measure_distributions(every, "country")) == 40
+    assert sum(group.documents for group in measure_distributions_by_group(every, "country")) == 40
     shown = genaipa("policies", "stats", "--documents", path)
     assert shown.code == 0
     assert "40 documents, 2 of which have the same text as another document of the company." in shown.out
@@ -238,7 +243,7 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
 
 def test_a_head_without_its_text_tells_the_language_that_the_text_seems_to_be_in() -> None:
     """Nobody has rules for it, and it was found in the text, which a head has not."""
-    heads = DocumentHeads(["acme", "lojas"], ["Acme", "Lojas"], ["policy"] * 2, ["en", "~pt"], b"")
+    heads = CorpusRowFacts(["acme", "lojas"], ["Acme", "Lojas"], ["policy"] * 2, ["en", "~pt"], b"")
     known, unknown = heads.make_textless_document(0), heads.make_textless_document(1)
     assert (known.language, known.likely_unsupported_language) == ("en", "")
     assert (unknown.language, unknown.likely_unsupported_language) == ("", "pt")

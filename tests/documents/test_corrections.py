@@ -16,9 +16,9 @@ from genaipa.files.text import sha256_of
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_corrections_with_layers
 from genaipa.reports.report import Report
-from genaipa.runs.inputs import Inputs
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.inputs import RunDocumentsAndQuestions
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 
@@ -55,7 +55,9 @@ def reported(*, corrected: bool) -> Report:
     """The report on the only run."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        return Report.build(gather_study(here, select_sources(here, ("latest",)), store, corrected=corrected))
+        return Report.build(
+            gather_study(here, select_runs_and_apply_filters(here, ("latest",)), store, apply_corrections=corrected)
+        )
 
 
 def silence(report: Report) -> dict[str, str]:
@@ -98,7 +100,7 @@ def test_the_desk_shows_a_known_correction_beside_the_annotated_answer() -> None
     make_answers("It never sells it.", "One year.", annotations=ANNOTATED)
     corrections(RIGHT)
     here = find_workspace()
-    pool = Pool(here, [source.folder for source in select_sources(here, ("latest",))])
+    pool = AnswerPool(here, [source.folder for source in select_runs_and_apply_filters(here, ("latest",))])
     notes = {}
     for found, answer in pool.answers.items():
         case = pool.load_case(found)
@@ -117,7 +119,9 @@ def test_a_correction_holds_for_the_same_question_in_another_set() -> None:
     path = Path("corrections/acme.yaml")
     path.write_text(path.read_text().replace("  Q1: {sentence: It., why: A question that nobody asked.}\n", ""))
     path.write_text(path.read_text().replace("  Q2:", "  Q9:"))
-    right, _ = Inputs(find_workspace(), run).annotated_answer_and_part_set_name("acme", "Q1", corrected=True)
+    right, _ = RunDocumentsAndQuestions(find_workspace(), run).annotated_answer_and_part_set_name(
+        "acme", "Q1", corrected=True
+    )
     assert right
     assert right.silent == "no"
 
@@ -139,7 +143,7 @@ def test_a_correction_needs_its_proof() -> None:
         (f"at: [{PLACE[0]}], sha256: {sha256_of(SENTENCE)}", "needs both"),
     ):
         corrections(f"silent: no, {proof}")
-        inputs = Inputs(here, run)
+        inputs = RunDocumentsAndQuestions(here, run)
         found, _ = inputs.annotated_answer_and_part_set_name("acme", "Q1", corrected=True)
         assert (found and found.silent, bool(inputs.problems)) == ("yes" if problem else "no", bool(problem)), proof
         if problem:

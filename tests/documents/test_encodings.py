@@ -11,7 +11,7 @@ import pytest
 
 from genaipa.errors import DataError
 from genaipa.policies.encodings import _CODECS, decode_text, find_declared_html_encoding
-from genaipa.policies.formats import extract, import_library
+from genaipa.policies.formats import extract_document, import_library
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +132,7 @@ def test_a_page_states_its_encoding(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     body = "<p>Wir erheben Ihren Namen, und wir löschen ihn später wieder aus allen Systemen.</p>" * 4
     page.write_bytes(f"<meta charset=utf-8><title>A</title>{body}".encode().replace(b"Namen", b"Na\xe4men", 1))
-    found = extract(str(page))
+    found = extract_document(str(page))
     assert found.text.count("löschen") == 4
     assert found.notes == (
         '1 place could not be read as UTF-8 and is shown as �, near "Wir erheben Ihren Na�men, und wir löschen"',

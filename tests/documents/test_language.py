@@ -12,7 +12,7 @@ import genaipa
 from genaipa.errors import DataError
 from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_of_prompt_set
 from genaipa.policies.document import About, Document, is_english, load_document
-from genaipa.policies.statistics import measure_distributions, measure_text
+from genaipa.policies.statistics import measure_distributions_by_group, measure_text
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silence_error_rates_table
 from genaipa.runs.records import DocumentFacts
@@ -136,10 +136,10 @@ def test_reading_levels_are_of_a_language() -> None:
         None,
     )
     of = [Document(text[:9], text, About(company="A")) for text in (ENGLISH, GERMAN, FRENCH)]
-    (group,) = measure_distributions(of)
+    (group,) = measure_distributions_by_group(of)
     assert group.quartiles["grade"].median == pytest.approx(measure_text(ENGLISH).grade)
     assert not {"ease", "connective_words"} & set(group.quartiles)
-    assert measure_distributions(of[1:2])[0].quartiles["ease"].median == pytest.approx(found.ease)
+    assert measure_distributions_by_group(of[1:2])[0].quartiles["ease"].median == pytest.approx(found.ease)
 
 
 def test_an_abbreviation_or_a_date_ends_no_sentence() -> None:

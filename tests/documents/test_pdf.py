@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from test_adding import pdf, pdf_of
 
-from genaipa.policies.extraction_warnings import extraction_warning
-from genaipa.policies.formats import extract
-from genaipa.policies.pdf_text import join_pdf_pages_to_paragraphs, pdf_title
-from genaipa.policies.search import rank_texts, replace_ligatures
+from genaipa.policies.extraction_warnings import extraction_warning_or_empty
+from genaipa.policies.formats import extract_document
+from genaipa.policies.pdf_text import join_pdf_pages_to_paragraphs, pdf_title_or_empty
+from genaipa.policies.search import rank_text_indices, replace_ligatures
 from genaipa.policies.sections import find_sections
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_words_that_are_drawn_apart(tmp_path: Path, gap: int, *, blanks: bool) -
     """They are put together by their places, in single and in double spacing, even where no blank is drawn."""
     path = tmp_path / "notice.pdf"
     path.write_bytes(drawn(PAGE, gap=gap, blanks=blanks))
-    found = extract(str(path))
+    found = extract_document(str(path))
     assert [section.number for section in find_sections(found.text) if section.number] == ["1", "2"]
     assert "of the room, so that a bill" in found.text
     assert (found.title, found.notes) == ("Larkfield Privacy Notice", ())
@@ -63,7 +63,10 @@ def test_a_table_of_contents_is_none_of_headings(tmp_path: Path) -> None:
     contents = "Contents\n\n1. What we keep{}2\n\n2. Whom we tell{}3\n\n".replace("{}", " " * 40)
     path = tmp_path / "notice.pdf"
     path.write_bytes(drawn(contents + PAGE))
-    assert [section.number for section in find_sections(extract(str(path)).text) if section.number] == ["1", "2"]
+    assert [section.number for section in find_sections(extract_document(str(path)).text) if section.number] == [
+        "1",
+        "2",
+    ]
 
 
 def test_a_running_title_of_two_lines(tmp_path: Path) -> None:
@@ -72,7 +75,7 @@ def test_a_running_title_of_two_lines(tmp_path: Path) -> None:
     pages = [["The Notice of", "Larkfield Inn", line.format(day), line.format(day), f"{day}"] for day in range(2, 6)]
     path = tmp_path / "notice.pdf"
     path.write_bytes(pdf(*pages))
-    assert extract(str(path)).text.count("\n") == 1
+    assert extract_document(str(path)).text.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def test_a_running_title_of_two_lines(tmp_path: Path) -> None:
 def test_letters_in_the_forms_of_fonts_are_plain(drawn_as: str, plain: str) -> None:
     """Ligatures, radicals and letters by their place are plain letters to a search; what means something stays."""
     assert replace_ligatures(drawn_as) == plain
-    assert rank_texts(("Nothing of it.", "And more.", drawn_as), plain)[0] == 2
+    assert rank_text_indices(("Nothing of it.", "And more.", drawn_as), plain)[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,7 @@ def test_lines_without_blanks_between_words(page: str, text: str) -> None:
 )
 def test_titles(stated: str, lines: list[str], title: str) -> None:
     """A file's name is no title, a title over two lines is one, and it is in any script."""
-    assert pdf_title(stated, ["\n".join(lines)]) == title
+    assert pdf_title_or_empty(stated, ["\n".join(lines)]) == title
 
 
 PARAGRAPH = "The guests of the inn are told once a day what is kept of them and for how long it is kept."
@@ -150,14 +153,14 @@ PARAGRAPH = "The guests of the inn are told once a day what is kept of them and 
 )
 def test_a_text_that_looks_wrong(text: str, sign: str) -> None:
     """What is wrong with it is said, with what to do."""
-    assert extraction_warning(text).startswith(f"the extracted text looks wrong: {sign};")
-    assert "genaipa policies show NAME --text" in extraction_warning(text)
+    assert extraction_warning_or_empty(text).startswith(f"the extracted text looks wrong: {sign};")
+    assert "genaipa policies show NAME --text" in extraction_warning_or_empty(text)
 
 
 def test_a_text_that_looks_right() -> None:
     """Short ones, tables beside prose and divided ones are right."""
     table = "| Name | Why |\n|---|---|\n" + "| name | bill |\n| room |\n" * 20
     divided = "\n".join(f"# Part {n}\n\n{n} {PARAGRAPH}" for n in range(300))
-    assert [extraction_warning(text) for text in ("Short.", table + f"{PARAGRAPH}\n{PARAGRAPH}\n" * 6, divided)][
-        ::2
-    ] == ["", ""]
+    assert [
+        extraction_warning_or_empty(text) for text in ("Short.", table + f"{PARAGRAPH}\n{PARAGRAPH}\n" * 6, divided)
+    ][::2] == ["", ""]

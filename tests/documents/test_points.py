@@ -83,7 +83,7 @@ def test_good_points_are_read_and_written_as_they_are(tmp_path: Path) -> None:
     found = read_annotations_without_blanks(path)
     assert not list(annotation_problems(path, "acme", found))
     assert found.answers["T_f1"].points == (Point("kept", "Some.", ("12.3",), "vital", "harm", "It hurts."),)
-    assert found.answers["T_f1"].points[0].weight_and_sections == "vital, harm if wrong, 12.3"
+    assert found.answers["T_f1"].points[0].weight_and_sections_in_words == "vital, harm if wrong, 12.3"
 
 
 # Every pair of shares of two vital and two okay points, by the shipped rule: best with all vital and half of the

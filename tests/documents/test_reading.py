@@ -7,15 +7,15 @@ import re
 import pytest
 
 from genaipa.policies.document import About, Document
-from genaipa.policies.reading import PlainReading, read_markdown_line
-from genaipa.policies.search import rank_texts
+from genaipa.policies.reading import PlainReading, markdown_line_text
+from genaipa.policies.search import rank_text_indices
 from genaipa.policies.sections import find_sections
 from genaipa.policies.statistics import measure_text
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.quotations import find_quotations
 from genaipa.scoring.evidence.support import sentence_spans
 from genaipa.scoring.objections import make_correction
-from genaipa.systems.extractive import answer_from_document
+from genaipa.systems.extractive import quote_answer_from_document
 from genaipa.systems.rag import RagSystem
 from genaipa_watch.changes import DocumentChanges
 
@@ -65,7 +65,7 @@ def test_any_text_is_read(source: str) -> None:
 
 def test_references_of_a_line() -> None:
     """A line alone is read by definitions that stand elsewhere."""
-    assert read_markdown_line("[Data][d] {#x}", {"D": {"href": "/d", "title": ""}}) == "Data"
+    assert markdown_line_text("[Data][d] {#x}", {"D": {"href": "/d", "title": ""}}) == "Data"
     (one, other) = find_sections("# [Data][d] {: #data }\n\nx\n\n# Rights[\u00b6](#rights) {.big}\n\n[d]: /d")
     assert (one.title, other.title) == ("Data", "Rights")
 
@@ -118,14 +118,17 @@ def test_passages_and_sentences_have_places_in_the_source() -> None:
 
 def test_search_and_answers_are_of_what_reads() -> None:
     """Addresses are no words to search, ligatures are letters, and what is quoted has no marks."""
-    assert f'"{SENTENCE}." (Section 1)' in answer_from_document(
+    assert f'"{SENTENCE}." (Section 1)' in quote_answer_from_document(
         SOURCE, "Which rules do partners have, and who gives pens?"
     )
-    assert "say" in answer_from_document(SOURCE, "Who flies a zeppelin?")
-    assert "(Section 2)" in answer_from_document(SOURCE, "Is an identifier of an office kept?")
+    assert "say" in quote_answer_from_document(SOURCE, "Who flies a zeppelin?")
+    assert "(Section 2)" in quote_answer_from_document(SOURCE, "Is an identifier of an office kept?")
     assert RagSystem.search(SOURCE, "Is the identifier kept?")[0].source == "Section 2"
     assert RagSystem.search(SOURCE, "zeppelin")[0].source != "Section 1"
-    assert rank_texts(("nothing here", "the \uff50\uff45\uff4e of your o\ufb03ce"), "the pen in an office") == [1, 0]
+    assert rank_text_indices(("nothing here", "the \uff50\uff45\uff4e of your o\ufb03ce"), "the pen in an office") == [
+        1,
+        0,
+    ]
 
 
 def test_addresses_change_and_measure_nothing() -> None:
@@ -139,4 +142,4 @@ def test_addresses_change_and_measure_nothing() -> None:
 def test_a_proof_is_pasted_from_a_page() -> None:
     """A passage that proves a correction is found as it reads; its place is the source's."""
     found = make_correction(POLICY, f"{SENTENCE}.", silent="no", answer="", why="It is there.")
-    assert found.find_proving_sentence(SOURCE).startswith("Before you give pens to *one* of [our")
+    assert found.find_proving_sentence_or_empty(SOURCE).startswith("Before you give pens to *one* of [our")

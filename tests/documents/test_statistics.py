@@ -10,9 +10,9 @@ from genaipa.execution.limits import max_call_usage
 from genaipa.languages.en import count_english_syllables
 from genaipa.policies.document import About, Document
 from genaipa.policies.search import HALF, count_words
-from genaipa.policies.statistics import Statistics, measure_text
+from genaipa.policies.statistics import TextStatistics, measure_text
 from genaipa.systems.base import Message, Settings
-from genaipa.systems.costs import estimate_tokens
+from genaipa.systems.costs import estimate_token_count
 
 # Table 1: unique words, reading time in minutes, Flesch-Kincaid grade, connective words.
 TABLE_1 = {
@@ -70,7 +70,7 @@ def test_sentences() -> None:
 @pytest.mark.parametrize("text", ["", " \n", "# \n\n---\n", "… — !"])
 def test_nothing_to_measure(text: str) -> None:
     """A text without a word measures zero."""
-    assert measure_text(text) == Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
+    assert measure_text(text) == TextStatistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_words_of_scripts_without_blanks() -> None:
 
 def test_a_token_is_some_bytes() -> None:
     """An estimate by length counts a character of Chinese nearly as a token, a letter of English as a quarter."""
-    assert [estimate_tokens(text) for text in ("abcd" * 3, "данные", "我们收集")] == [3, 3, 3]
+    assert [estimate_token_count(text) for text in ("abcd" * 3, "данные", "我们收集")] == [3, 3, 3]
     assert max_call_usage([Message("user", "我们收集")], Settings()).input == 4

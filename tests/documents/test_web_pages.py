@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.errors import DataError
-from genaipa.policies.formats import extract
+from genaipa.policies.formats import extract_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +29,10 @@ def test_a_page_in_a_script_without_blanks(tmp_path: Path, sentence: str) -> Non
     path = tmp_path / "page.html"
     page = "<!doctype html><html><body><main>{}</main></body></html>"
     path.write_text(page.format(f"<h1>{sentence[:5]}</h1>" + f"<p>{sentence * 3}</p>" * 3))
-    assert sentence in extract(str(path)).text
+    assert sentence in extract_document(str(path)).text
     path.write_text(page.format(f"<p>{sentence}</p>"))
     with pytest.raises(DataError, match="no recognizable main text"):
-        extract(str(path))
+        extract_document(str(path))
 
 
 TEXT = (
@@ -51,7 +51,7 @@ def read(tmp_path: Path, body: str, style: str = "") -> tuple[str, tuple[str, ..
     """The text of a page, and what is said of it."""
     path = tmp_path / "page.html"
     path.write_text(f"<!doctype html><html><head><style>{style}</style></head><body><main>{body}</main></body></html>")
-    found = extract(str(path))
+    found = extract_document(str(path))
     return found.text, found.notes
 
 

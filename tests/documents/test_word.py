@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from genaipa.errors import DataError
-from genaipa.policies.formats import extract
+from genaipa.policies.formats import extract_document
 from genaipa.policies.sections import find_sections
 
 NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -79,7 +79,7 @@ def test_headings_lists_and_tables_become_markdown() -> None:
         paragraph("1.1 How long", "H2"),
         table(("Data", "Kept"), ("Logs", "90 days")),
     )
-    found = extract(write("notice.docx", content))
+    found = extract_document(write("notice.docx", content))
     assert found.text == (
         "# Quillmoor Privacy Notice\n\n# 1. What we collect\n\nWe keep your name “and” your address.\n\n"
         "- name\n- address\n\n## 1.1 How long\n\n| Data | Kept |\n|---|---|\n| Logs | 90 days |\n"
@@ -88,13 +88,13 @@ def test_headings_lists_and_tables_become_markdown() -> None:
     assert found.extraction.startswith("text of a Word document as Markdown, mammoth ")
     assert found.held == "1 table and 1 list in the document, all in the text"
     assert [section.number for section in find_sections(found.text)] == ["", "1", "1.1"]
-    assert extract(write("notice", content)).text == found.text
+    assert extract_document(write("notice", content)).text == found.text
 
 
 def test_numbers_that_only_word_knows_are_missed() -> None:
     """Headings that Word numbers by itself have no number in the text, which is said, since answers cite numbers."""
     content = docx(paragraph("Scope", "H1", 2), paragraph("Rights", "H1", 2), paragraph("first", numbered=2))
-    held = extract(write("auto.docx", content)).held
+    held = extract_document(write("auto.docx", content)).held
     assert held.endswith("all in the text; Word generates the numbers of 2 headings; type them into the text")
 
 
@@ -113,15 +113,15 @@ def test_what_is_no_word_document_is_refused_in_a_sentence() -> None:
         ("rich.rtf", b"{\\rtf1 Hello.}", "is rich text (RTF); save it as .docx, PDF or plain text."),
     ):
         with pytest.raises(DataError) as caught:
-            extract(write(name, content))
+            extract_document(write(name, content))
         assert str(caught.value).startswith(f"{name}: {said}"), name
     # A few kilobytes, packed.
     swollen = docx("<w:tbl><w:tr><w:tc/></w:tr></w:tbl>" * 134_000)
     assert len(swollen) < 50_000
     with pytest.raises(DataError, match="has more than 400,000 elements"):
-        extract(write("packed.docx", swollen))
+        extract_document(write("packed.docx", swollen))
     with pytest.raises(DataError, match="unpacks to more than 20 MB"):
-        extract(write("swollen.docx", docx(paragraph("Hello. " * 3_000_000))))
+        extract_document(write("swollen.docx", docx(paragraph("Hello. " * 3_000_000))))
 
 
 def test_pictures_of_a_document_are_not_fetched() -> None:
@@ -142,7 +142,7 @@ def test_pictures_of_a_document_are_not_fetched() -> None:
         '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="pic" '
         f'Type="{OFFICE}/image" Target="{target}" TargetMode="External"/></Relationships>'
     )
-    found = extract(write("linked.docx", docx(drawing, **{"word/_rels/document.xml.rels": link})))
+    found = extract_document(write("linked.docx", docx(drawing, **{"word/_rels/document.xml.rels": link})))
     watching.clear()
     assert found.text == "Text.\n"
     assert any(path.endswith("linked.docx") for path in opened)

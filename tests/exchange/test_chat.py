@@ -18,11 +18,11 @@ from genaipa.errors import UsageError
 from genaipa.reports.throughput import timed_calls_by_system
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
-from genaipa.runs.integrity import find_damage
-from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
+from genaipa.runs.integrity import find_damage_in_run_folder
+from genaipa.runs.selection import list_run_folders_oldest_first, select_runs_and_apply_filters
 from genaipa.tasks.prompts import map_prompt_sets_to_labels
 from genaipa.workspace import find_workspace
-from genaipa_exchange.assistant_exports import read_html_text
+from genaipa_exchange.assistant_exports import extract_html_reply_text
 from genaipa_exchange.chat_import import import_chats
 from genaipa_exchange.chat_options import ChatOptions
 from genaipa_exchange.incoming import Incoming
@@ -154,7 +154,7 @@ def test_what_chatgpt_showed_becomes_a_run() -> None:
     assert first.coordinates["initialization"] == "document"
     assert "hush" not in written()
     assert PRIVATE not in written()
-    assert not [*find_damage(RunFolder(path))]
+    assert not [*find_damage_in_run_folder(RunFolder(path))]
     history = load_conversation_through_reply(
         RunFolder(path), second, RunFolder(path).tally_records_and_map_offsets()[1]
     )
@@ -314,8 +314,11 @@ def test_what_gemini_showed_becomes_a_run() -> None:
 
 def test_words_of_html_alone_are_read() -> None:
     """Neither a script, a comment nor an attribute is what a person read; broken HTML raises nothing."""
-    assert read_html_text('<p title="hush">a<br>b</p><!-- hush --><style>hush</style><p>c &lt;d&gt;') == "a\nb\n\nc <d>"
-    assert read_html_text("<<<p>&#x110000;&;</") is not None
+    assert (
+        extract_html_reply_text('<p title="hush">a<br>b</p><!-- hush --><style>hush</style><p>c &lt;d&gt;')
+        == "a\nb\n\nc <d>"
+    )
+    assert extract_html_reply_text("<<<p>&#x110000;&;</") is not None
 
 
 def test_half_characters_and_no_numbers_stop_nothing() -> None:
@@ -554,7 +557,7 @@ def test_rates_are_of_calls_with_a_time() -> None:
     """Answers in lines have no start: no rate is made up of them."""
     workspace = make_workspace()
     bring(dump("a.jsonl", [line(1), line(2)]))
-    assert timed_calls_by_system(gather_study(workspace, select_sources(workspace, ()), None)) == {}
+    assert timed_calls_by_system(gather_study(workspace, select_runs_and_apply_filters(workspace, ()), None)) == {}
 
 
 @pytest.mark.full

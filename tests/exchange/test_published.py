@@ -16,7 +16,7 @@ from genaipa.files.text import sha256_of
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import load_all_published_scores
 from genaipa.runs.selection import list_run_folders_oldest_first
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -45,7 +45,7 @@ def test_scores_of_the_published_study_come_back(form: str, pulled: Path) -> Non
     write("genaipa.toml", "")
     assert call("get", "genaipabench", "--runs").code == 0
     here = find_workspace()
-    answers = Pool(here, list_run_folders_oldest_first(here), excluded=False).arrivals
+    answers = AnswerPool(here, list_run_folders_oldest_first(here), excluded=False).arrivals
     given = islice(product(("ann", "bo", "cy"), answers), SCORES)
     with opened("sqlite:///scores.db") as store:
         assert store.append_new_events([score(who, one, typed(keys_of(one, who))) for who, one in given]) == SCORES

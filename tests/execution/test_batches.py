@@ -18,7 +18,7 @@ from servers import AnthropicServer, Behaviour, GoogleServer, OpenAIServer, fail
 from size import size
 
 from genaipa.errors import RunBusyError, RunError, UsageError
-from genaipa.execution.batches.batched import Batching
+from genaipa.execution.batches.batched import BatchingOptions
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.runs.batches import read_batches_by_mark
@@ -53,8 +53,8 @@ CASES = [
     *((fate, GoogleBatchServer) for fate in size(small=FATES[4:5], soak=FATES)),
 ]
 PLAN: dict[str, Any] = {"systems": (SYSTEM,), "conversation": "independent", "initializations": ("company-name",)}
-QUICK = Batching(full=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
-LEAVING = Batching(wait=False, patience=0.5)
+QUICK = BatchingOptions(full=0.05, first_look=0.02, longest_look=0.05, patience=0.5)
+LEAVING = BatchingOptions(wait=False, patience=0.5)
 
 
 @contextlib.contextmanager
@@ -68,7 +68,7 @@ def serving(server: LoopbackServer) -> Iterator[Any]:
 
 
 def batched(
-    server: Batches, plan: Batching = QUICK, folder: RunFolder | None = None, retries: int = 3, **more: Any
+    server: Batches, plan: BatchingOptions = QUICK, folder: RunFolder | None = None, retries: int = 3, **more: Any
 ) -> tuple[RunFolder, Any]:
     """A run by batches at this server."""
     with serving(server):

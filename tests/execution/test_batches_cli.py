@@ -14,7 +14,7 @@ from test_batches import SYSTEM, serving, system_of
 
 from genaipa.archive import iterate_packed_run_files
 from genaipa.runs.batches import BATCHES
-from genaipa.runs.selection import Source, find_run
+from genaipa.runs.selection import SelectedRun, find_run
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:
         assert "interrupted" in genaipa("runs").out
         assert genaipa("run", "--resume", "latest", "--no-batch").code == 0
     folder = find_run(find_workspace(), "latest")
-    source = Source(folder, folder.manifest(), (SYSTEM,))
-    assert not [name for name, _ in iterate_packed_run_files(source, whole=True) if "batches" in name]
+    source = SelectedRun(folder, folder.manifest(), (SYSTEM,))
+    assert not [name for name, _ in iterate_packed_run_files(source, include_withheld_texts=True) if "batches" in name]
     assert (len(server.batches), len(server.requests)) == (1, 2)
 
 

@@ -18,7 +18,7 @@ from genaipa.execution.prepare import prepare_run
 from genaipa.policies.corpus import encode_corpus_line
 from genaipa.policies.document import load_document
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
@@ -211,7 +211,11 @@ def test_a_pack_leaves_texts_out(corpus: Path, genaipa: Callable[..., Finished])
     closed = [type(one)(one.name, one.text, msgspec.structs.replace(one.about, license="")) for one in rest]
     written(corpus, free, *closed)
     genaipa("run", "--documents", corpus, *SHORT)
-    files = dict(iterate_packed_run_files(select_sources(find_workspace(), ["latest"])[0], whole=False))
+    files = dict(
+        iterate_packed_run_files(
+            select_runs_and_apply_filters(find_workspace(), ["latest"])[0], include_withheld_texts=False
+        )
+    )
     lines = files["documents.jsonl"].splitlines()
     assert [bool(json.loads(one)["text"]) for one in lines] == [True, False, False]
     told = files["introductions.jsonl"].decode()

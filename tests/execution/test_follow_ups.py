@@ -15,9 +15,9 @@ from stores import opened, score
 from genaipa.judging.answers import read_judged_material
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
-from genaipa.runs.integrity import describe_record_flaw
+from genaipa.runs.integrity import describe_record_flaw_or_empty
 from genaipa.runs.selection import find_run
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ def test_the_same_words_after_two_answers_are_two_answers(server: OpenAIServer) 
     assert {record.after for record in seconds} == set(firsts.values())
     assert len({record.digest for record in seconds}) == 2
     digests = {"acme": folder.manifest().documents["acme"].digest}
-    assert describe_record_flaw(seconds[0], digests, texts_withheld=False) == ""
-    assert describe_record_flaw(msgspec.structs.replace(seconds[0], after="0" * 64), digests, texts_withheld=False)
+    assert describe_record_flaw_or_empty(seconds[0], digests, texts_withheld=False) == ""
+    assert describe_record_flaw_or_empty(
+        msgspec.structs.replace(seconds[0], after="0" * 64), digests, texts_withheld=False
+    )
 
 
 @pytest.mark.parametrize("mode", ["shared", "independent"])
@@ -113,7 +115,7 @@ def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
     write("say.yaml", "rules:\n- {match: Where, reply: In section 2.}\ndefault: I am GPT-4 and say yes.\n")
     write("kind.yaml", f"default: '{verdict()}'\n")
     genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
-    pool = Pool(find_workspace(), [find_run(find_workspace(), "latest")])
+    pool = AnswerPool(find_workspace(), [find_run(find_workspace(), "latest")])
     second = next(answer for answer in pool.answers.values() if answer.wording == "follow-up")
     case = pool.load_case(second.digest)
     assert case.asked == FOLLOW_UP
@@ -162,7 +164,7 @@ def test_a_comparison_leaves_out_follow_ups_that_one_side_lacks(genaipa: Cli) ->
     write("say.yaml", "default: See section 2.\n")
     genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP, "--limit", "2")
     genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality", "--limit", "2")
-    pool = Pool(find_workspace(), [RunFolder(path) for path in sorted(find_workspace().runs.iterdir())])
+    pool = AnswerPool(find_workspace(), [RunFolder(path) for path in sorted(find_workspace().runs.iterdir())])
     with opened("sqlite:///scores.db") as store:
         store.append_new_events([score("Ada", digest) for digest in pool.answers])
     refused = genaipa("compare", "extractive", "scripted/say.yaml")

@@ -92,7 +92,7 @@ def test_a_long_file_goes_up_in_pieces_and_what_comes_back_is_found_by_its_long_
         state = await system.status(batch)
         (line,) = [line async for line in system.results(state)]
         await system.delete_batch_data(state)
-        return state, system.parse_result_line(json.loads(line), sent), await system.list_since(0)
+        return state, system.parse_result_line(json.loads(line), sent), await system.list_batches_since(0)
 
     server = GoogleBatchServer()
     state, reply, listed = _with_system(server, there_and_back)

@@ -20,8 +20,8 @@ from genaipa.policies.document import load_document
 from genaipa.questions.sets import load_question_set
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.store import open_store
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.store import open_or_create_store
 from genaipa.tasks.request import RunRequest
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
@@ -128,14 +128,14 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     """A run in German and one in English are two groups by language, and whose translation was asked is said."""
     for document in ("brindlecart", "brindlecart-de"):
         assert genaipa("run", *SHORT, "-p", document, "--name", f"about-{document}").code == 0
-        with contextlib.closing(open_store(find_workspace())) as store:
+        with contextlib.closing(open_or_create_store(find_workspace())) as store:
             given = "11111" if document == "brindlecart" else "33333"
             store.append_new_events(
                 [score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()]
             )
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
-    gathered = gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), []))
+    gathered = gather_study_with_stored_scores(find_workspace(), select_runs_and_apply_filters(find_workspace(), []))
     said = [one for one in notable_sentences(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, not checked."]
     english = load_question_set("policy")

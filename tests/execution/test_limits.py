@@ -15,9 +15,9 @@ from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, Trans
 from genaipa.execution.limits import (
     LONGEST_RETRY_AFTER,
     Attempt,
-    Breaker,
     BreakerOpenError,
     Budget,
+    CircuitBreaker,
     SystemLimits,
     Throttle,
     ask_with_retries,
@@ -284,36 +284,38 @@ def test_cancelled_calls_give_their_places_back() -> None:
 
 def test_breaker_opens_at_once_for_what_every_call_would_meet() -> None:
     """A refused key needs no second proof."""
-    breaker = Breaker()
-    breaker.note_failure(PermanentError("wrong key", kind="authentication", fatal=True))
+    breaker = CircuitBreaker()
+    breaker.count_failure_and_open_if_hopeless(PermanentError("wrong key", kind="authentication", fatal=True))
     assert breaker.reason == "wrong key"
 
 
 def test_breaker_opens_when_the_same_answer_comes_again() -> None:
     """Twice the same permanent failure stops a system; two different ones don't, nor does one after a good call."""
     bad, other = PermanentError("bad", kind="bad-request"), PermanentError("worse", kind="bad-request")
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     for step in (bad, other, bad):
-        breaker.note_failure(step)
-    breaker.note_success()
-    breaker.note_failure(bad)
+        breaker.count_failure_and_open_if_hopeless(step)
+    breaker.forget_failures()
+    breaker.count_failure_and_open_if_hopeless(bad)
     assert not breaker.is_open
-    breaker.note_failure(bad)
+    breaker.count_failure_and_open_if_hopeless(bad)
     assert breaker.reason == "bad (the same error 2 times)"
 
 
 def test_breaker_stays_closed_for_what_passes() -> None:
     """A failure that may pass stops nothing, however often it comes."""
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     for _ in range(10):
-        breaker.note_failure(BROKEN)
+        breaker.count_failure_and_open_if_hopeless(BROKEN)
     assert not breaker.is_open
 
 
 def test_breaker_opens_when_a_server_wants_hours() -> None:
     """A wait beyond our patience holds for every call, so the others needn't ask for it too."""
-    breaker = Breaker()
-    breaker.note_failure(TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True))
+    breaker = CircuitBreaker()
+    breaker.count_failure_and_open_if_hopeless(
+        TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True)
+    )
     assert breaker.is_open
 
 
@@ -325,7 +327,7 @@ def test_whoever_waits_at_the_gate_does_not_ask_a_stopped_system() -> None:
     async def all_of_it() -> list[Attempt | BaseException]:
         calls = [asyncio.create_task(ask_with_retries(system, QUESTION, Settings(), limits)) for _ in range(5)]
         await asyncio.sleep(0.01)
-        limits.breaker.note_failure(PermanentError("wrong key", fatal=True))
+        limits.breaker.count_failure_and_open_if_hopeless(PermanentError("wrong key", fatal=True))
         return await asyncio.gather(*calls, return_exceptions=True)
 
     first, *others = asyncio.run(all_of_it())
@@ -348,7 +350,7 @@ def test_the_cap_is_never_passed(cap: float, calls: list[tuple[float, float]]) -
 
     async def call(estimate: float, share: float) -> bool:
         try:
-            await budget.reserve(estimate)
+            await budget.reserve_dollars_or_raise(estimate)
         except SpendingCapError:
             return False
         await asyncio.sleep(0)
@@ -371,10 +373,10 @@ def test_the_cap_waits_for_money_that_may_come_free() -> None:
 
     async def all_of_it() -> list[str]:
         budget, happened = Budget(1.0), list[str]()
-        await budget.reserve(0.8)
+        await budget.reserve_dollars_or_raise(0.8)
 
         async def second() -> None:
-            await budget.reserve(0.8)
+            await budget.reserve_dollars_or_raise(0.8)
             happened.append("second")
 
         waiting = asyncio.create_task(second())
@@ -392,14 +394,14 @@ def test_the_cap_says_what_is_left() -> None:
     budget = Budget(1.0, spent=0.75)
     said = r"the next call may cost \$0\.5000; \$0\.7500 of the \$1\.00 cap is spent"
     with pytest.raises(SpendingCapError, match=said):
-        asyncio.run(budget.reserve(0.5))
+        asyncio.run(budget.reserve_dollars_or_raise(0.5))
 
 
 def test_without_a_cap_everything_is_affordable() -> None:
     """It only adds up."""
 
     async def all_of_it(budget: Budget) -> None:
-        await budget.reserve(1e9)
+        await budget.reserve_dollars_or_raise(1e9)
         await budget.settle_reservation(1e9, 2.5)
 
     budget = Budget()

@@ -76,7 +76,7 @@ def test_killed_workers_nodes_slices_and_drivers(cluster: Any, monkeypatch: pyte
         while kills < ROUNDS and rounds.until(rounds.chance.randint(1, 5), driver, 120):
             match kills % 4:
                 case 0:
-                    kill_one(rounds.chance, lambda command: command.startswith("ray::run_slice"))
+                    kill_one(rounds.chance, lambda command: command.startswith("ray::run_slice_and_capture_errors"))
                 case 1:
                     kill_one(rounds.chance, is_slice)
                 case 2:

@@ -34,8 +34,13 @@ from genaipa.policies.document import split_by_token_limit
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan
-from genaipa.systems.costs import make_estimate_counter
-from genaipa.tasks.procedure import Procedure, Script, list_introduction_messages, shuffled_question_order_within_limit
+from genaipa.systems.costs import make_estimating_token_counter
+from genaipa.tasks.procedure import (
+    Procedure,
+    Script,
+    list_messages_and_acknowledgements,
+    shuffled_question_order_within_limit,
+)
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
@@ -77,7 +82,7 @@ def expected_script(plan: RunSpec) -> Script:
     document = material.documents[plan.plan.documents[0]]
     parts = tuple(
         split_by_token_limit(
-            document, assert_procedure_run_and_get_plan(plan).part_tokens or 2000, make_estimate_counter().count
+            document, assert_procedure_run_and_get_plan(plan).part_tokens or 2000, make_estimating_token_counter().count
         )
     )
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
@@ -85,7 +90,7 @@ def expected_script(plan: RunSpec) -> Script:
 
 def dialogue(script: Script, introduction: Any) -> Dialogue:
     """An introduction as a server receives it."""
-    return [{"role": m.role, "content": m.content} for m in list_introduction_messages(introduction)]
+    return [{"role": m.role, "content": m.content} for m in list_messages_and_acknowledgements(introduction)]
 
 
 def replied(asked: str) -> str:

@@ -28,9 +28,13 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_sliced_study, select_sources
+from genaipa.runs.selection import (
+    find_occasions_of_most_repeated_plan,
+    find_sliced_study,
+    select_runs_and_apply_filters,
+)
 from genaipa.runs.slices import assign_documents_to_slices, parse_slice
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import open_or_create_store
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 from genaipa_exchange.outgoing import Outgoing
@@ -125,7 +129,7 @@ def test_slices_are_one_run() -> None:
     assert {name: facts.also for name, facts in sliced.manifest.documents.items()} == {
         name: facts.also for name, facts in whole.manifest.documents.items()
     }
-    with contextlib.closing(open_store(find_workspace())) as store:
+    with contextlib.closing(open_or_create_store(find_workspace())) as store:
         digests = sorted({record.digest for record in whole.answers()})
         store.append_new_events(
             [score("ada", digest, GOOD if place % 3 else POOR) for place, digest in enumerate(digests)]
@@ -292,7 +296,11 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     html = (page / "index.html").read_text()
     assert html.index("<h1>") < html.index(lost) < html.index("</header>")
     here = find_workspace()
-    assert len(select_sources(here, ["shops"])) == len(select_sources(here, ["extractive"])) == 3
+    assert (
+        len(select_runs_and_apply_filters(here, ["shops"]))
+        == len(select_runs_and_apply_filters(here, ["extractive"]))
+        == 3
+    )
 
 
 def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
@@ -344,10 +352,10 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
     Path("wandering.py").write_text(WANDERING)
     ask_slices(write_corpus([*documents[:11], closed]), 3, systems="wandering:Wandering", questions="policy")
     here = find_workspace()
-    sources = select_sources(here, ["shops"])
+    sources = select_runs_and_apply_filters(here, ["shops"])
     assert sum(one.folder.answers_path.read_text().count(GERMAN) > 0 for one in sources) == 3
     for source in sources:
-        files = dict(iterate_packed_run_files(source, whole=False))
+        files = dict(iterate_packed_run_files(source, include_withheld_texts=False))
         assert not any(GERMAN.encode() in content for content in files.values())
         assert "withheld.json" in files
     outgoing = Outgoing(here, sources)
@@ -364,12 +372,12 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     ask_slices(Path("shops.jsonl"), 4, "again")
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
-    sources = select_sources(find_workspace(), [])
+    sources = select_runs_and_apply_filters(find_workspace(), [])
     (days,) = find_occasions_of_most_repeated_plan(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert find_occasions_of_most_repeated_plan(select_sources(find_workspace(), [])) == {}
+    assert find_occasions_of_most_repeated_plan(select_runs_and_apply_filters(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:

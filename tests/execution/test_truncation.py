@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
     from commandline import Cli
 
-GUESS = costs.make_estimate_counter()
+GUESS = costs.make_estimating_token_counter()
 
 
 def prompt(characters: int, *more: str) -> list[Message]:
@@ -27,7 +27,7 @@ def prompt(characters: int, *more: str) -> list[Message]:
 
 def test_a_count_is_held_against_the_length() -> None:
     """Half by an estimate, three quarters by the server's own count or at the size of a context."""
-    own = costs.make_measured_counter(1000, 4100, "own")
+    own = costs.make_counter_at_measured_rate(1000, 4100, "own")
     for counted, counter, cut in (
         (900, GUESS, True),
         (1300, GUESS, False),

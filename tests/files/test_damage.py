@@ -23,8 +23,8 @@ from genaipa.archive.contents import FORMAT, read_checked_pack
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.corpus import encode_corpus_line
-from genaipa.policies.corpus_file import open_corpus
-from genaipa.policies.formats import extract
+from genaipa.policies.corpus_file import make_corpus_file_reader
+from genaipa.policies.formats import extract_document
 from genaipa.questions.sets import QuestionSet
 from genaipa.scoring.importing import ScoresReader
 from genaipa.scoring.rubric import load_rubric
@@ -141,20 +141,23 @@ def shipped_questions() -> bytes:
 
 def read_scores(path: Path) -> None:
     """Read a log of scores."""
-    ScoresReader(str, load_rubric(find_workspace())).read_source(path)
+    ScoresReader(str, load_rubric(find_workspace())).read_file_or_table(path)
 
 
 KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {
-    ".docx": (docx, lambda path: extract(str(path))),
-    ".pdf": (pdf, lambda path: extract(str(path))),
-    ".html": (page, lambda path: extract(str(path))),
+    ".docx": (docx, lambda path: extract_document(str(path))),
+    ".pdf": (pdf, lambda path: extract_document(str(path))),
+    ".html": (page, lambda path: extract_document(str(path))),
     ".xlsx": (xlsx, lambda path: read_table(path, "answer")),
     ".csv": (lambda: b"answer,note\n" + b'"a","b\nc"\n' * 20, lambda path: read_table(path, "answer")),
     ".yaml": (shipped_questions, lambda path: read_yaml(path, QuestionSet)),
     ".zip": (pack, read_checked_pack),
     ".json": (labelled, lambda path: read_label_studio([path], Incoming(find_workspace()))),
     ".jsonl": (scores, read_scores),
-    ".ndjson": (lambda: b"".join(map(encode_corpus_line, made_up(2))), lambda path: list(open_corpus(path).rows())),
+    ".ndjson": (
+        lambda: b"".join(map(encode_corpus_line, made_up(2))),
+        lambda path: list(make_corpus_file_reader(path).rows()),
+    ),
 }
 """Ending → whole files of a kind, and their reader."""
 

@@ -14,7 +14,7 @@ from hostile import ENDLESS, bombs
 from genaipa.errors import DataError
 from genaipa.files.download import Downloads
 from genaipa.files.responses import TooLargeError
-from genaipa.policies.formats import extract
+from genaipa.policies.formats import extract_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,11 +80,11 @@ def test_a_download_ends_in_its_time_and_size(site: str) -> None:
 def test_a_redirect_to_another_host_is_said(site: str) -> None:
     """The document's notes say whose text it is; a redirect that leads nowhere is a sentence."""
     port = site.rpartition(":")[2]
-    assert extract(f"{site}/policy").notes == ()
+    assert extract_document(f"{site}/policy").notes == ()
     said = f"127.0.0.1:{port} redirects to localhost:{port}; the text comes from there"
-    assert said in extract(f"{site}/host").notes
+    assert said in extract_document(f"{site}/host").notes
     with pytest.raises(DataError, match=r"the server answered 302 Found\."):
-        extract(f"{site}/bad")
+        extract_document(f"{site}/bad")
 
 
 def test_a_redirect_from_outside_into_this_machine_is_refused(site: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from framing import study_of
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.comparison import compare
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
 NEW_COLUMNS: frozenset[str] = frozenset(
@@ -54,7 +54,11 @@ class Reading:
 def read_study(*, by: str = "", **options: bool) -> Reading:
     """Read all runs and scores of the workspace in the working folder; `by` is a column of the documents' groups."""
     here = find_workspace()
-    return _read(gather_study_with_stored_scores(here, select_sources(here, ()), by=by, **options))
+    return _read(
+        gather_study_with_stored_scores(
+            here, select_runs_and_apply_filters(here, ()), document_group_column=by, **options
+        )
+    )
 
 
 def read_frame(frame: pd.DataFrame) -> Reading:

@@ -31,7 +31,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.notebook import RunOptions
 from genaipa.kinds import DEFAULT, load_plan_options
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import open_or_create_store
 from genaipa.systems.base import Readiness, Reply
 from genaipa.tasks.request import RunRequest
 from genaipa_suites.plan import suite_class_paths
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from commandline import Finished
 
     from genaipa.runs.records import Record
-    from genaipa.runs.status import Tally
+    from genaipa.runs.status import AnswerTally
 
 NAMES = [
     *("GenaipaError", "Observer", "Run", "Workspace", "add_document", "compare", "find_workspace", "import_scores"),
@@ -178,7 +178,7 @@ def test_every_suite_is_listed() -> None:
 def score_all(run: front.Run, values: str) -> None:
     """Ada scores all answers of a run alike."""
     given = load_rubric(run.workspace).parse_digits(values)
-    with contextlib.closing(open_store(run.workspace)) as store:
+    with contextlib.closing(open_or_create_store(run.workspace)) as store:
         store.append_new_events([score("Ada", record.digest, given) for record in run.answers()])
 
 
@@ -226,7 +226,7 @@ class Heard(front.Observer):
         self.records: list[Record] = []
         self.most = most
 
-    def on_record_saved(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: AnswerTally) -> None:
         """Keep it."""
         self.records.append(record)
         if len(self.records) == self.most:

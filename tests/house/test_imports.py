@@ -87,7 +87,7 @@ def test_no_files_import_each_other_in_a_ring() -> None:
 
 def test_the_page_of_all_commands_is_light() -> None:
     """It imports no SDK, no heavy library, and of a package no more than says which commands it has."""
-    probe = "import sys, genaipa.cli as cli; cli.run_command(['--help-all']); print(*sys.modules, file=sys.stderr)"
+    probe = "import sys, genaipa.cli as cli; cli.run_command_line(['--help-all']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     modules = done.stderr.split()
@@ -120,7 +120,7 @@ def test_few_frames_lead_to_a_system(genaipa: Callable[..., Finished]) -> None:
     done = genaipa("run", "-s", "framed:Framed", "-p", "brindlecart", "-e", "quality", "--limit", "1")
     assert done.code == 0, done.err
     frames = str(load_run("latest").answers()[-1].reply).split()
-    begun, asked = frames.index("run_command"), frames.index("_run_dialogue")
+    begun, asked = frames.index("run_command_line"), frames.index("_run_dialogue")
     assert (asked - begun, len(frames) - asked) == (4, 6)
 
 

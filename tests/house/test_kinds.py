@@ -24,12 +24,12 @@ from typing import Annotated
 import pandas as pd
 from genaipa.datasets.base import Pulled
 from genaipa.errors import UsageError
-from genaipa.kinds import Kind, Plan, RunClosing, make_plan_option
+from genaipa.kinds import TaskKind, Plan, RunClosing, make_plan_option
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.chapters.chapter import ResultsComparison
 from genaipa.reports.table import make_table
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, TaskReading, Task
+from genaipa.tasks.base import Call, PredictionAndScore, Task
 
 class RiddlesPlan(Plan, frozen=True):
     riddles: Annotated[int, make_plan_option("Riddles to ask.")] = 2
@@ -42,11 +42,11 @@ class RiddlesPlan(Plan, frozen=True):
         return {"riddles": str(self.riddles)}
 
 
-class RiddlesKind(Kind):
+class RiddlesKind(TaskKind):
     plan = RiddlesPlan
     heading = page = "Riddles"
 
-    def make(self, spec, workspace):
+    def make_task_for_spec(self, spec, workspace):
         return Riddles(spec, workspace)
 
     def load_results_class(self):
@@ -75,8 +75,8 @@ class Riddles(Task):
     def one(self, number):
         yield Call({"riddle": str(number)}, [Message("user", f"What is {number} and {number}?")])
 
-    def read(self, call, reply):
-        return TaskReading(reply, float(reply == "0"))
+    def read_reply(self, call, reply):
+        return PredictionAndScore(reply, float(reply == "0"))
 
 
 class Results:
@@ -105,7 +105,7 @@ class Book:
     name, title, terms = "riddle-book", "A book of riddles", "Free."
     documents = question_sets = systems = ()
 
-    def available(self):
+    def is_pulled(self):
         return False
 
     def pull(self, *, origin, offline, progress=None):

@@ -15,7 +15,7 @@ from stores import score
 import genaipa as front
 from genaipa.files.html import html_picture, html_table
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import open_or_create_store
 
 if TYPE_CHECKING:
     from commandline import Finished
@@ -53,7 +53,7 @@ def scored(system: str, name: str = "") -> front.Run:
     """A run of this system and the baseline, scored by Ada."""
     run = front.run([system, "extractive"], f"acme-{LONG}", initializations="document", name=name or None)
     given = load_rubric(run.workspace).parse_digits("11111")
-    with contextlib.closing(open_store(run.workspace)) as store:
+    with contextlib.closing(open_or_create_store(run.workspace)) as store:
         store.append_new_events([score("Ada", record.digest, given) for record in run.answers()])
     return run
 

@@ -13,7 +13,7 @@ from framing import answer_rows, study_of, tidy_of
 from scipy import stats
 from stores import score
 
-from genaipa.answers.study import Log
+from genaipa.answers.study import AnswerEventLog
 from genaipa.scoring.aids import draw_withheld_aids, load_built_in_and_plugin_aids
 from genaipa.scoring.events import ScreenContents
 from genaipa_influence.chapter import InfluenceChapter
@@ -117,7 +117,7 @@ def test_too_few_or_nothing_that_varies() -> None:
 
 def study_with(events: list[Event]) -> Study:
     """A study of two systems, with these events in its log."""
-    return replace(study_of(tidy_of(answer_rows())), log=Log(counted=events))
+    return replace(study_of(tidy_of(answer_rows())), log=AnswerEventLog(counted=events))
 
 
 def scores(*, followed: bool) -> Iterator[Event]:

@@ -14,8 +14,8 @@ from genaipa.judging.name import Judge
 from genaipa.judging.verdict import find_verdict_flaw
 from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_run, list_run_folders_oldest_first, select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import find_run, list_run_folders_oldest_first, select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.systems.base import Reply, Usage
 from genaipa.workspace import find_workspace
 
@@ -104,13 +104,13 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
         verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields with the same name",
     }
     for text, said in flaws.items():
-        assert said in find_verdict_flaw(RUBRIC, Reply(text), annotated=False), text
+        assert said in find_verdict_flaw(RUBRIC, Reply(text), has_annotated_answer=False), text
     assert (
-        find_verdict_flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
+        find_verdict_flaw(RUBRIC, Reply(verdict(), "length"), has_annotated_answer=False)
         == "it was cut off; allow more tokens (the option `max_tokens`)"
     )
-    assert find_verdict_flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
-    assert find_verdict_flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
+    assert find_verdict_flaw(RUBRIC, Reply(verdict(), "refusal"), has_annotated_answer=False) == "it is a refusal"
+    assert find_verdict_flaw(RUBRIC, Reply(verdict()), has_annotated_answer=False) == ""
 
 
 def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
@@ -118,13 +118,15 @@ def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
     begun = '{"verdicts": [{"metric": "clarity", "evidence": "'
     entry = '{"metric": "clarity", "evidence": "It is clear, and says so in words.", "value": "clear"}, '
     for loop in (begun + "It is so. " * 300 + "It", begun + "a" * 900, '{"verdicts": [' + entry * 20, "{" + "\n" * 500):
-        said = find_verdict_flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
+        said = find_verdict_flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), has_annotated_answer=True)
         assert said == "it repeated itself and was cut off after 812 tokens; try another model", loop
     for long in (verdict()[:-30], begun + "No, no, no, no.", ""):
-        assert find_verdict_flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), (
-            long
-        )
-    thought = find_verdict_flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
+        assert find_verdict_flaw(RUBRIC, Reply(long, "length"), has_annotated_answer=True).startswith(
+            "it was cut off; allow"
+        ), long
+    thought = find_verdict_flaw(
+        RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), has_annotated_answer=True
+    )
     assert thought.startswith("it was cut off after 300 tokens, all of which were reasoning; allow more tokens")
 
 
@@ -155,12 +157,14 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     study(genaipa, 2)
     assert genaipa("judge", "--judge", script("judge.yaml")).code == 0
     here = find_workspace()
-    own, judges = Pool(here, list_run_folders_oldest_first(here)), Pool(here, judge_runs())
+    own, judges = AnswerPool(here, list_run_folders_oldest_first(here)), AnswerPool(here, judge_runs())
     assert (len(own.answers), len(judges.answers)) == (2, 0)
-    assert [source.folder.name for source in select_sources(here, ["latest"])] == [load_run("answers").name]
-    assert [source.manifest.spec.task for source in select_sources(here, ["latest"])] == ["procedure"]
+    assert [source.folder.name for source in select_runs_and_apply_filters(here, ["latest"])] == [
+        load_run("answers").name
+    ]
+    assert [source.manifest.spec.task for source in select_runs_and_apply_filters(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
-    gathered = gather_study_with_stored_scores(here, select_sources(here, []))
+    gathered = gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, []))
     tidy = gathered.table
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}

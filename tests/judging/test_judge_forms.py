@@ -104,14 +104,14 @@ REFUSED = {
 def test_a_verdict_is_read_in_every_form() -> None:
     """Each form gives the very values, and no others."""
     for name, text in READ.items():
-        assert find_verdict_flaw(RUBRIC, Reply(text), annotated=True) == "", name
-        assert {*read_verdict(RUBRIC, text, annotated=True).values.values()} == {0.5}, name
+        assert find_verdict_flaw(RUBRIC, Reply(text), has_annotated_answer=True) == "", name
+        assert {*read_verdict(RUBRIC, text, has_annotated_answer=True).values.values()} == {0.5}, name
 
 
 def test_no_verdict_is_read_where_none_is_clear() -> None:
     """What could be read in two ways, or in none, is a flaw in words."""
     for name, (text, said) in REFUSED.items():
-        assert re.search(said, find_verdict_flaw(RUBRIC, Reply(text), annotated=True)), name
+        assert re.search(said, find_verdict_flaw(RUBRIC, Reply(text), has_annotated_answer=True)), name
 
 
 def test_a_reply_cut_anywhere_is_no_verdict() -> None:
@@ -120,7 +120,7 @@ def test_a_reply_cut_anywhere_is_no_verdict() -> None:
         end = form.rindex("]")
         for length in range(end):
             with pytest.raises(ValueError, match=r"\w"):
-                read_verdict(RUBRIC, form[:length], annotated=True)
+                read_verdict(RUBRIC, form[:length], has_annotated_answer=True)
 
 
 def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
@@ -132,15 +132,22 @@ def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
     )
     rubric = load_rubric(find_workspace())
     entries = [{"metric": "use", "evidence": "x", "value": 2}, {"metric": "tone", "evidence": "x", "value": " 3. "}]
-    assert read_verdict(rubric, json.dumps({"verdicts": entries}), annotated=True).values == {"use": 0, "tone": 1}
+    assert read_verdict(rubric, json.dumps({"verdicts": entries}), has_annotated_answer=True).values == {
+        "use": 0,
+        "tone": 1,
+    }
     with pytest.raises(ValueError, match=r"'2\.5' is not a value of use"):
-        read_verdict(rubric, json.dumps({"verdicts": [entries[0] | {"value": 2.5}, entries[1]]}), annotated=True)
+        read_verdict(
+            rubric, json.dumps({"verdicts": [entries[0] | {"value": 2.5}, entries[1]]}), has_annotated_answer=True
+        )
 
 
 def test_hostile_replies_are_read_in_time() -> None:
     """Brackets, quotes and comments without end cost no more than a reply is long."""
     for begun in ("{", '{"', "['", "[", "{/*", "{a:", '"{', "{a:'", "{a:1,'b", "[1 "):
-        assert find_verdict_flaw(RUBRIC, Reply(begun * size(small=1_000, soak=30_000)), annotated=True), begun
+        assert find_verdict_flaw(RUBRIC, Reply(begun * size(small=1_000, soak=30_000)), has_annotated_answer=True), (
+            begun
+        )
 
 
 def test_a_judge_is_told_once_why_its_reply_is_none(genaipa: Callable[..., Any], monkeypatch: Any) -> None:

@@ -16,7 +16,7 @@ from genaipa.judging import task
 from genaipa.judging.answers import read_judged_material
 from genaipa.judging.verdict import make_verdict_schema, shuffle_metrics_and_value_words
 from genaipa.judging.verdict_parsing import read_verdict
-from genaipa.systems.costs import make_estimate_counter
+from genaipa.systems.costs import make_estimating_token_counter
 from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw
 
 MARK = "0123456789abcdef"
@@ -85,8 +85,8 @@ def test_long_rules_and_blanks_are_read_at_once() -> None:
     for begun in ("```json", '```json\n{"verdicts":', "{"):
         reply = begun + "\n" * 20_000
         with pytest.raises(ValueError, match="not JSON"):
-            read_verdict(RUBRIC, reply, annotated=True)
-        assert extract_json_or_reply_and_flaw(reply, make_verdict_schema(RUBRIC, annotated=True))[0] == reply
+            read_verdict(RUBRIC, reply, has_annotated_answer=True)
+        assert extract_json_or_reply_and_flaw(reply, make_verdict_schema(RUBRIC, has_annotated_answer=True))[0] == reply
 
 
 def test_order_is_shuffled_and_form_is_not(genaipa):
@@ -107,7 +107,7 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
     assert len(orders) == 12
     assert len({one.introduction for one in folder.read_conversations()}) == 1
     assert not re.search(r"\b(?:0\.5|\+1|-1|score)\b", record.asked)
-    entry = make_verdict_schema(RUBRIC, annotated=True)["properties"]["verdicts"]["items"]["anyOf"][0]
+    entry = make_verdict_schema(RUBRIC, has_annotated_answer=True)["properties"]["verdicts"]["items"]["anyOf"][0]
     assert list(entry["properties"]) == entry["required"] == ["metric", "evidence", "value"]
     assert entry["properties"]["value"]["enum"] == list(RUBRIC.metrics["relevance"].words)
 
@@ -152,7 +152,7 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     sections[20] += "\nThe gardener may see the ledger on Sundays.\n"
     sections[30] += "\nWe ask Question 1 on ACME and Question 2 on ACME of everybody.\n"
     text = "# ACME Privacy Policy\n\n" + "\n".join(sections)
-    assert make_estimate_counter().count(text) > 12_000
+    assert make_estimating_token_counter().count(text) > 12_000
     study(
         genaipa,
         2,
@@ -174,7 +174,7 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     for question, message in shown.items():
         assert "everybody" in message.rpartition("## 31. Chapter 31")[2], question
         assert "\u2026" in message
-        assert make_estimate_counter().count(message) < 13_000
+        assert make_estimating_token_counter().count(message) < 13_000
     assert "## 12. Chapter 12" in shown["Q1"]
     assert "## 12. Chapter 12" not in shown["Q2"]
     named = asked(folder)["Q1"]
@@ -211,16 +211,16 @@ def test_a_verdict_is_read_in_any_order_and_spelling_of_blanks() -> None:
     found = json.loads(annotated(2))
     found["verdicts"] = [entry | {"value": f" {entry['value'].upper()}\n"} for entry in found["verdicts"][::-1]]
     for text in (json.dumps(found), f"```json\n{json.dumps(found)}\n```"):
-        made = read_verdict(RUBRIC, text, annotated=True)
+        made = read_verdict(RUBRIC, text, has_annotated_answer=True)
         assert list(made.values.items()) == [(metric, -1.0) for metric in RUBRIC.metrics]
         assert list(made.evidence) == list(RUBRIC.metrics)
     with pytest.raises(ValueError, match="not an object with right_answer and verdicts"):
-        read_verdict(RUBRIC, annotated(), annotated=False)
+        read_verdict(RUBRIC, annotated(), has_annotated_answer=False)
 
 
 def test_a_reply_in_words_is_checked_at_every_depth() -> None:
     """A misfit deep inside is told in words, so that it can be mended; of two blocks none is guessed at."""
-    form, entries = make_verdict_schema(RUBRIC, annotated=False), json.loads(verdict())["verdicts"]
+    form, entries = make_verdict_schema(RUBRIC, has_annotated_answer=False), json.loads(verdict())["verdicts"]
     assert extract_json_or_reply_and_flaw(f"Here:\n```json\n{verdict()}\n```", form) == (verdict(), "")
     assert (
         "'metric' is not one of"

@@ -17,7 +17,7 @@ from genaipa.judging.task import load_judge_templates, prompt_digest
 from genaipa.judging.verdict import (
     count_longest_verdict_tokens,
     find_verdict_flaw,
-    make_sample_verdict,
+    make_sample_verdict_json,
     make_verdict_schema,
     shuffle_points,
 )
@@ -65,7 +65,7 @@ def test_the_value_follows_from_what_is_said_of_the_points() -> None:
     }
     for words, value in cases.items():
         said = dict(zip(ALL, words, strict=True))
-        found = read_verdict(RUBRIC, pointed(dict(reversed(said.items())), 2), annotated=True, points=POINTS)
+        found = read_verdict(RUBRIC, pointed(dict(reversed(said.items())), 2), has_annotated_answer=True, points=POINTS)
         ticks = Ticks(
             points_digest(POINTS), *(tuple(p for p, w in said.items() if w == one) for one in ("yes", "contradicted"))
         )
@@ -76,7 +76,7 @@ def test_the_value_follows_from_what_is_said_of_the_points() -> None:
         "point ways (no): Seen for ways.",
         "point kept (no): Seen for kept.",
     ]
-    assert read_verdict(RUBRIC, annotated(), annotated=True).ticks is None
+    assert read_verdict(RUBRIC, annotated(), has_annotated_answer=True).ticks is None
 
 
 def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
@@ -101,18 +101,20 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
         annotated(): "it is not an object with points and verdicts",
     }
     for text, said in flaws.items():
-        assert find_verdict_flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said
-    assert find_verdict_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True, points=POINTS) == ""
+        assert find_verdict_flaw(RUBRIC, Reply(text), has_annotated_answer=True, points=POINTS) == said
+    assert find_verdict_flaw(RUBRIC, Reply(pointed(ALL)), has_annotated_answer=True, points=POINTS) == ""
     assert (
-        find_verdict_flaw(RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), annotated=True, points=POINTS)
+        find_verdict_flaw(
+            RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), has_annotated_answer=True, points=POINTS
+        )
         == ""
     )
-    assert "no verdict on completeness" in find_verdict_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
+    assert "no verdict on completeness" in find_verdict_flaw(RUBRIC, Reply(pointed(ALL)), has_annotated_answer=True)
 
 
 def test_the_form_is_one_for_all_answers_with_points() -> None:
     """Evidence comes before each word; no id is in it, so that providers keep the document; there is room for all."""
-    form = make_verdict_schema(RUBRIC, annotated=True, points=True)
+    form = make_verdict_schema(RUBRIC, has_annotated_answer=True, has_points=True)
     assert list(form["properties"]) == ["points", "verdicts"]
     entry = form["properties"]["points"]["items"]
     assert list(entry["properties"]) == entry["required"] == ["point", "evidence", "said"]
@@ -122,14 +124,14 @@ def test_the_form_is_one_for_all_answers_with_points() -> None:
     named = [one["properties"]["metric"]["enum"][0] for one in form["properties"]["verdicts"]["items"]["anyOf"]]
     assert named == [name for name in WHOLE if name != "completeness"]
     many = tuple(Point(f"{'p' * 30}{n:02}", "So.", ("1",)) for n in range(MOST))
-    ordinary = make_sample_verdict(RUBRIC, annotated=True, points=many)
-    assert find_verdict_flaw(RUBRIC, Reply(ordinary), annotated=True, points=many) == ""
-    assert len(ordinary) / 4 < count_longest_verdict_tokens(RUBRIC, annotated=True, points=True) < 3_000
+    ordinary = make_sample_verdict_json(RUBRIC, has_annotated_answer=True, points=many)
+    assert find_verdict_flaw(RUBRIC, Reply(ordinary), has_annotated_answer=True, points=many) == ""
+    assert len(ordinary) / 4 < count_longest_verdict_tokens(RUBRIC, has_annotated_answer=True, has_points=True) < 3_000
     # A rubric of nothing but the metric with the rule asks for the points alone.
     alone = msgspec.structs.replace(RUBRIC, metrics={"completeness": RUBRIC.metrics["completeness"]})
-    assert list(make_verdict_schema(alone, annotated=True, points=True)["properties"]) == ["points"]
+    assert list(make_verdict_schema(alone, has_annotated_answer=True, has_points=True)["properties"]) == ["points"]
     found = read_verdict(
-        alone, json.dumps({"points": json.loads(pointed(ALL))["points"]}), annotated=True, points=POINTS
+        alone, json.dumps({"points": json.loads(pointed(ALL))["points"]}), has_annotated_answer=True, points=POINTS
     )
     assert found.values == {"completeness": 1.0}
 
@@ -172,7 +174,7 @@ def test_points_are_asked_where_there_are_some_and_kept(genaipa: Callable[..., A
 def test_without_a_rule_or_points_nothing_is_new(genaipa: Callable[..., Any]) -> None:
     """A rubric without the rule asks for every metric, and is another judge's."""
     templates = load_judge_templates(find_workspace()).template_texts
-    ruled, unruled = (prompt_digest(templates, rubric, evidence=False) for rubric in (RUBRIC, UNRULED))
+    ruled, unruled = (prompt_digest(templates, rubric, with_evidence=False) for rubric in (RUBRIC, UNRULED))
     assert ruled != unruled
     assert UNRULED.digest == RUBRIC.digest, "people's scores by it compare"
     study(genaipa, 2)
@@ -220,12 +222,12 @@ def test_points_through_a_vendors_sdk(
         assert genaipa("judge", "--judge", judge).code == 0
         forms = [form(server, request.body) for request in server.requests]
     bounded = server_of is OpenAIServer
-    made = [make_verdict_schema(RUBRIC, annotated=True, points=points) for points in (True, False, True)]
+    made = [make_verdict_schema(RUBRIC, has_annotated_answer=True, has_points=points) for points in (True, False, True)]
     assert [json.dumps(one) for one in forms] == [
         json.dumps(one if bounded else strip_max_length_and_items(one)) for one in made
     ]
     assert {limit(server, request.body) for request in server.requests} == {
-        4096 + count_longest_verdict_tokens(RUBRIC, annotated=True, points=True)
+        4096 + count_longest_verdict_tokens(RUBRIC, has_annotated_answer=True, has_points=True)
     }
     (ticks,) = (event.ticks for event in events() if event.ticks)
     assert ticks == Ticks(points_digest(POINTS), ("ways", "cost"), ("kept",))

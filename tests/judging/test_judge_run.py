@@ -14,8 +14,8 @@ from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
 from genaipa.execution.judging import hold_judging_lock
 from genaipa.judging.answers import read_judged_material
 from genaipa.judging.name import Judge, are_of_same_family, model_family
-from genaipa.judging.verdict import count_longest_verdict_tokens, make_sample_verdict
-from genaipa.scoring.store import open_store
+from genaipa.judging.verdict import count_longest_verdict_tokens, make_sample_verdict_json
+from genaipa.scoring.store import open_or_create_store
 from genaipa.workspace import find_workspace
 
 LONG = "# ACME\n\n" + "\n\n".join(f"## {n}. Chapter\n\n{'We keep what we have to keep. ' * 40}" for n in range(1, 25))
@@ -95,7 +95,7 @@ def test_the_document_comes_from_the_cache(genaipa, monkeypatch, provider, make,
     with make() as running:
         running.only_marked = make is not GoogleServer
         running.models = (model.partition("/")[2],)
-        running.script = lambda _number, _body: reply(make_sample_verdict(RUBRIC, annotated=False))
+        running.script = lambda _number, _body: reply(make_sample_verdict_json(RUBRIC, has_annotated_answer=False))
         monkeypatch.setenv(f"{provider}_BASE_URL", running.url)
         monkeypatch.setenv(f"{provider.removeprefix('GOOGLE_')}_API_KEY", "sk-x")
         counted = json.loads(genaipa("judge", "--judge", model, "--passes", "3", "--estimate", "--json").out)
@@ -259,8 +259,8 @@ def test_verdicts_by_another_rubric_are_another_judges(genaipa):
     assert "'entirely correct' is not a value of accuracy" in refused.err
     worded = verdict().replace("entirely correct", "all right")
     assert genaipa("judge", "--judge", script("other.yaml", default=worded)).code == 0
-    with closing(open_store(find_workspace())) as store:
-        given = [event for _, event in store.events()]
+    with closing(open_or_create_store(find_workspace())) as store:
+        given = [event for _, event in store.read_numbered_events()]
     assert [event.rubric == RUBRIC.digest for event in given] == [True, False]
     assert len({event.analyst for event in given}) == 2
 
@@ -287,6 +287,6 @@ def test_a_verdict_has_a_limit(genaipa, server):
     command = ("judge", "--judge", "openai-api/loop/m", "-j", "1")
     assert genaipa(*command).code == 3
     assert genaipa(*command, "--max-tokens", "500").code == 0
-    limit = 4096 + count_longest_verdict_tokens(RUBRIC, annotated=False)
+    limit = 4096 + count_longest_verdict_tokens(RUBRIC, has_annotated_answer=False)
     assert [request.body["max_tokens"] for request in server.requests] == [limit, limit, 500]
     assert (len(judge_runs()), len(events())) == (2, 2)

@@ -142,7 +142,7 @@ def test_a_vendor_of_every_bad_habit(
         check_kept(second, vendor, failed=0)
         for request in server.requests:
             # In this order: a model states its evidence before the value only if the schema does.
-            made = make_verdict_schema(RUBRIC, annotated=False)
+            made = make_verdict_schema(RUBRIC, has_annotated_answer=False)
             bounded = vendor.server is OpenAIServer
             assert json.dumps(vendor.form(request.body)) == json.dumps(
                 made if bounded else strip_max_length_and_items(made)
@@ -214,7 +214,7 @@ def test_every_vendor_promises_to_keep_the_schema(annotated: bool) -> None:
     """Strict throughout, as OpenAI wants it; without its bounds, nothing that Anthropic's SDK would take out."""
     from anthropic import transform_schema
 
-    made = make_verdict_schema(RUBRIC, annotated=annotated)
+    made = make_verdict_schema(RUBRIC, has_annotated_answer=annotated)
     check_strict(made)
     # What Anthropic's server does not keep, its SDK puts into words.
     assert "description" not in json.dumps(transform_schema(strip_max_length_and_items(made)))
@@ -223,7 +223,7 @@ def test_every_vendor_promises_to_keep_the_schema(annotated: bool) -> None:
 
 def test_a_fine_tuned_model_is_sent_no_bounds() -> None:
     """OpenAI keeps bounds for its own models, and refuses them for fine-tuned ones."""
-    made = make_verdict_schema(RUBRIC, annotated=True)
+    made = make_verdict_schema(RUBRIC, has_annotated_answer=True)
     for model, bounded in (("gpt-6.1-sol", True), ("ft:gpt-6.1-sol:acme::x", False)):
         system = OpenAISystem(name=f"openai/{model}", model=model, accepts=frozenset())
         body = json.loads(
@@ -258,7 +258,9 @@ def test_a_server_without_structured_output(genaipa: Callable[..., Any], monkeyp
         if "response_format" in body:
             return failure(400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported.")
         said = body["messages"][-1]["content"]
-        assert json.loads(said.rpartition("JSON Schema:\n")[2]) == make_verdict_schema(RUBRIC, annotated=False)
+        assert json.loads(said.rpartition("JSON Schema:\n")[2]) == make_verdict_schema(
+            RUBRIC, has_annotated_answer=False
+        )
         return reply(verdict(1))
 
     with OpenAIServer(behave, models=["m"]) as server:

@@ -44,7 +44,7 @@ def test_the_example_judges_every_kind_of_answer(monkeypatch: pytest.MonkeyPatch
     kinds = (("Yes.", "", points), ("Yes.", "", ()), ("No.", rubric.silent_rule, ()), ("", "", ()))
     for annotated, silent, points_of in kinds:
         for answer in ("Orders remain stored (Section 1).", "The document does not say.", "Perhaps."):
-            names = verdict_parsing.metrics_to_judge(rubric, points=bool(points_of))
+            names = verdict_parsing.metrics_to_judge(rubric, has_points=bool(points_of))
             metrics = [
                 {"id": name, "name": name, "question": "", "options": rubric.metrics[name].words} for name in names
             ]
@@ -55,7 +55,7 @@ def test_the_example_judges_every_kind_of_answer(monkeypatch: pytest.MonkeyPatch
                 | {"begin": begin, "end": end, "answer": answer},
             )
             said = asyncio.run(judge.reply([Message("user", asked)], Settings())).text
-            found = verdict_parsing.read_verdict(rubric, said, annotated=bool(annotated), points=points_of)
+            found = verdict_parsing.read_verdict(rubric, said, has_annotated_answer=bool(annotated), points=points_of)
             given.add((found.ticks and found.ticks.said, *found.values.values()))
     assert ("kept",) in {said for said, *_ in given}
     assert len(given) > 5

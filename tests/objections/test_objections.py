@@ -13,18 +13,18 @@ from framing import answer_rows, study_of, tidy_of
 from running import TEXT, answers, make_workspace, write
 from stores import kept, opened, score, undo
 
-from genaipa.answers.study import Log
+from genaipa.answers.study import AnswerEventLog
 from genaipa.errors import DataError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
-from genaipa.reports.figures.figure import Scope
-from genaipa.runs.authors import Authors
+from genaipa.reports.figures.figure import FigureScope
+from genaipa.runs.authors import AnswerAuthors
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.events import Event, Objection, Ruling, new_event_id, verify_log
-from genaipa.scoring.importing import import_scores_from_sources
+from genaipa.scoring.events import Event, Objection, Ruling, new_event_id, verify_log_and_list_breaks
+from genaipa.scoring.importing import import_scores_or_return_problems
 from genaipa.scoring.objections import (
     collect_objections_even_withdrawn,
     find_unwithdrawn_objection_of_analyst,
@@ -36,14 +36,14 @@ from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_objections.chapter import ObjectionsChapter
-from genaipa_objections.settling import collect_corrections_and_notes, make_objection_ruling_event
+from genaipa_objections.settling import collect_accepted_corrections_and_notes, make_objection_ruling_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commandline import Finished
 
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
     Cli = Callable[..., Finished]
 
@@ -63,9 +63,9 @@ def objection(
     return Event(id=new_event_id(), time=now(), kind="objection", analyst=analyst, answer=answer, **said)
 
 
-def statuses(store: Store) -> list[tuple[str, str]]:
+def statuses(store: ScoreStore) -> list[tuple[str, str]]:
     """Each objection's analyst and status, in the order of the log."""
-    current = CurrentScores(store.events)
+    current = CurrentScores(store.read_numbered_events)
     current.read_new_events()
     found = collect_objections_even_withdrawn(current.list_objections_undos_and_rulings())
     assert found == collect_objections_even_withdrawn(kept(store)), (
@@ -74,7 +74,7 @@ def statuses(store: Store) -> list[tuple[str, str]]:
     return [(one.event.analyst, one.status) for one in found]
 
 
-def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
+def test_objections_are_kept_withdrawn_and_settled(store: ScoreStore) -> None:
     """All in the chained log: the latest of an analyst counts, the latest ruling too, even after a withdrawal."""
     ana, bob = objection("ana"), objection("bob")
     given = score("ana", "a1")
@@ -99,10 +99,10 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
         RIGHT,
     ]
     assert [one.ruling_order for one in collect_objections_even_withdrawn(kept(store))] == [-1, -1, 1, 0]
-    assert verify_log(store).breaks == []
-    current = CurrentScores(store.events)
+    assert verify_log_and_list_breaks(store).breaks == []
+    current = CurrentScores(store.read_numbered_events)
     current.read_new_events()
-    assert current.analysts() == [], "undoing a score is as ever"
+    assert current.list_analysts_with_current_scores() == [], "undoing a score is as ever"
 
 
 def test_a_report_counts_objections_by_document_and_state() -> None:
@@ -115,15 +115,15 @@ def test_a_report_counts_objections_by_document_and_state() -> None:
         make_objection_ruling_event(collect_objections_even_withdrawn([ana])[0], "lee", RIGHT),
         undo(bob),
     ]
-    study = study_of(tidy_of(answer_rows()[:1]), log=Log(events))
-    chapter = ObjectionsChapter().make(study, Scope())
+    study = study_of(tidy_of(answer_rows()[:1]), log=AnswerEventLog(events))
+    chapter = ObjectionsChapter().make(study, FigureScope())
     assert [table.data.to_dict("records") for table in chapter.tables] == [
         [{"document": "acme", "open": 1, "accepted": 1, "rejected": 0}]
     ]
-    assert ObjectionsChapter().make(study_of(tidy_of(answer_rows()[:1])), Scope()) is None
+    assert ObjectionsChapter().make(study_of(tidy_of(answer_rows()[:1])), FigureScope()) is None
 
 
-def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
+def test_objections_that_make_no_sense_are_refused(store: ScoreStore) -> None:
     """One without its word, a word of a score, a correction of nothing, and a ruling or undo of what is not there."""
     ana = objection("ana")
     store.append_new_events(
@@ -159,10 +159,12 @@ def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
         with path.open("wb") as file:
             write_scores(file, ".jsonl", some, {}, shipped_rubric())
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        (problem,) = import_scores_from_sources(store, [rest], {ana.answer}, People(), Authors(())).problems
+        (problem,) = import_scores_or_return_problems(store, [rest], {ana.answer}, People(), AnswerAuthors(())).problems
         assert f"there is no objection '{ana.id}' to settle" in problem
-        assert import_scores_from_sources(store, [log], {ana.answer}, People(), Authors(())).added == len(events)
-        assert import_scores_from_sources(store, [rest], {ana.answer}, People(), Authors(())).known == 1
+        assert import_scores_or_return_problems(store, [log], {ana.answer}, People(), AnswerAuthors(())).added == len(
+            events
+        )
+        assert import_scores_or_return_problems(store, [rest], {ana.answer}, People(), AnswerAuthors(())).known == 1
         assert kept(store) == events
         assert statuses(store) == [("ana", "accepted")]
 
@@ -173,7 +175,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
     assert (
         make_correction(DOCUMENT, spaced, silent="no", answer=" It never sells it.", why="Section 2 says so. ") == RIGHT
     )
-    assert RIGHT.find_proving_sentence(TEXT) == SENTENCE
+    assert RIGHT.find_proving_sentence_or_empty(TEXT) == SENTENCE
     for said, problem in (
         ({"passage": " "}, "which passage"),
         ({"passage": SENTENCE.replace("never", "always")}, "does not contain this passage: 'We always sell"),
@@ -291,7 +293,7 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
         objection("ana", annotation=Objection("acme", sha256_of(text), questions, question, RIGHT))
         for questions, question, text in places
     ]
-    found, left_out = collect_corrections_and_notes(
+    found, left_out = collect_accepted_corrections_and_notes(
         here,
         "acme",
         collect_objections_even_withdrawn(

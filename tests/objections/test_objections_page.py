@@ -10,7 +10,7 @@ from pages import EDSGER, Shown, digests, make_desk, open_app, score
 from genaipa.scoring.events import Objection
 from genaipa.scoring.objections import collect_objections_even_withdrawn, make_correction
 from genaipa.scoring.people import User
-from genaipa_objections.entries import has_objections_to_settle
+from genaipa_objections.entries import has_objections_page
 
 if TYPE_CHECKING:
     from genaipa.ui.desk import Desk
@@ -102,7 +102,7 @@ def test_objections_wait_until_ones_own_scores_are_in(desk):
 
 def test_the_page_is_listed_where_somebody_objects(desk):
     """It comes after Adjudicate for whoever adjudicates, once there is an objection, and opens by its address."""
-    assert not has_objections_to_settle(desk, EDSGER)
+    assert not has_objections_page(desk, EDSGER)
     object_to(desk, "ada", digests(desk)[0], "No.")
     opened = open_app("Lee", "objections")
     assert opened.pages[opened.pages.index("adjudicate") + 1] == "objections"

@@ -21,19 +21,19 @@ from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_for_scoring_unless_done
 from genaipa.errors import DataError, UsageError
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
-from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import list_run_folders_oldest_first, select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter, average_scores_by_partner_and_answer
-from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
-from genaipa_partners.joining import iterate_file_places_and_study_events, join_logs
+from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
+from genaipa_partners.joining import iterate_file_places_and_study_events, join_returned_logs_all_or_none
 from genaipa_partners.returning import (
-    choose_longest_by_partner,
-    find_pack_notes,
+    choose_longest_log_by_partner,
+    find_pack_notes_or_raise,
     find_pack_share_of_return_or_raise,
     read_returned_log,
     write_returned_log,
@@ -149,7 +149,7 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
     done(genaipa("study", "split", "latest", "-o", "packs", "--partners", "bbc", "--with-texts", "--shared", "0%"))
     (share,) = load_split(find_workspace()).partners
     homes = find_workspace(), find_workspace(unpack_for_scoring_unless_done(Path("packs/bbc.zip")))
-    ours, theirs = (Pool(home, list_run_folders_oldest_first(home)) for home in homes)
+    ours, theirs = (AnswerPool(home, list_run_folders_oldest_first(home)) for home in homes)
     assert not theirs.problems
     assert len(theirs.answers) == len(ours.answers) == 4
     for digest, (original,) in share.answers.items():
@@ -166,7 +166,7 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
 def test_one_sheet_holds_every_run(genaipa: Cli) -> None:
     """A pack may have several runs: without a name the sheet has the answers of all of them."""
     here = find_workspace()
-    answers = Pool(here, list_run_folders_oldest_first(here)).answers
+    answers = AnswerPool(here, list_run_folders_oldest_first(here)).answers
     assert f"all.xlsx: {len(answers)} answers to score." in done(genaipa("scores", "sheet", "-o", "all.xlsx"))
     Path("none").mkdir()
     Path("none/genaipa.toml").touch()
@@ -210,7 +210,7 @@ def test_nobody_scores_what_they_wrote_at_a_partner_s(genaipa: Cli) -> None:
     assert {len(found) for text in marks for found in json.loads(text)["marks"].values()} == {2}
     for path in folder.rglob("*"):
         assert path.is_dir() or not re.search(rb"bo li|cy \(|authors.jsonl", path.read_bytes().lower()), path
-    authors = Pool(find_workspace(folder), list_run_folders_oldest_first(find_workspace(folder))).authors
+    authors = AnswerPool(find_workspace(folder), list_run_folders_oldest_first(find_workspace(folder))).authors
     for name in (" bo  LI", "Bo Li (rai)", "Cy"):
         assert authors.answer_digests_of_author(name) == {packed}
         assert authors.is_author(name, packed)
@@ -240,11 +240,11 @@ def test_a_split_that_can_not_be_is_refused_in_a_sentence(genaipa: Cli) -> None:
 def test_a_partner_who_takes_any_language_evens_out_the_others() -> None:
     """Everything is dealt, to whoever has least; the shared part is as large as was asked, of each language."""
     threads = [
-        Thread((f"{language}{number}",), f"s{number % 3}", language)
+        AnswerThread((f"{language}{number}",), f"s{number % 3}", language)
         for language, size in (("en", 60), ("de", 30))
         for number in range(size)
     ]
-    deal = deal_threads(threads, {"bbc": "en", "ard": "de", "rai": ""}, 0.1, KeyedDraw(b"k"))
+    deal = deal_threads(threads, {"bbc": "en", "ard": "de", "rai": ""}, 0.1, KeyedRandomness(b"k"))
     assert len(deal.shared) == 9
     assert len(deal.by_partner["ard"]) == 30, "all there is of its language"
     assert sorted(map(len, deal.by_partner.values())) == [30, 34, 35]
@@ -259,7 +259,7 @@ def send(name: str, file: str, folder: str = "packs") -> Path:
     """What a partner hands back, as `genaipa study send` writes it."""
     path, home = Path(file), Path(folder, name)
     with opened(store_of(home)) as store, path.open("wb") as written:
-        write_returned_log(written, store, find_pack_notes(find_workspace(home)))
+        write_returned_log(written, store, find_pack_notes_or_raise(find_workspace(home)))
     return path
 
 
@@ -301,7 +301,7 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
     assert sum(event["kind"] == "score" for event in events) == 1 + split_answers
     workspace = find_workspace(Path("order-ard"))
     scores = average_scores_by_partner_and_answer(
-        gather_study_with_stored_scores(workspace, select_sources(workspace, ()))
+        gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, ()))
     )
     assert set(scores["answer"]) <= {text for share in load_split(workspace).partners for text in share.answers}
     assert set(scores.loc[scores["cell"] == "", "answer"]) == {*load_split(workspace).shared} & {*scores["answer"]}
@@ -350,21 +350,21 @@ def test_a_later_file_goes_on_from_an_earlier_one(returned: dict[str, Path], gen
     with opened(store_of("twin/bbc")) as store:
         store.append_new_events([score("Cem", single), score("Dee", single)])
     later, other = (read_returned_log(send("bbc", f"{folder}.jsonl", folder)) for folder in ("packs", "twin"))
-    assert choose_longest_by_partner([later, earlier]) == {"bbc": later}
+    assert choose_longest_log_by_partner([later, earlier]) == {"bbc": later}
     assert "exists" in genaipa("study", "send", "packs/bbc.zip", "-o", "twin.jsonl").err
     done(genaipa("study", "send", "packs/bbc.zip"))
     assert returned["bbc"].read_bytes() == later.path.read_bytes(), "a later file replaces an earlier one"
     with pytest.raises(DataError, match=r"event \d+ .*differs from the one in packs.jsonl"):
-        choose_longest_by_partner([earlier, other, later])
+        choose_longest_log_by_partner([earlier, other, later])
     with contextlib.ExitStack() as stack:
         store = stack.enter_context(opened(store_of()))
         whole = len([*iterate_file_places_and_study_events(earlier, made.partners[0])])
         for log, added in ((earlier, whole), (later, 1), (earlier, 0)):
-            (joined,) = join_logs(store, made, [log]).partners
+            (joined,) = join_returned_logs_all_or_none(store, made, [log]).partners
             assert joined.added == added
         before = kept(store)
         with pytest.raises(DataError, match="from the one that was joined before"):
-            join_logs(store, made, [other])
+            join_returned_logs_all_or_none(store, made, [other])
         assert kept(store) == before
 
 
@@ -380,7 +380,7 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     found = measure_partner_severities(values, partners, answers)
     assert [partner.stands_out for partner in found] == [False, False, True, False]
     assert found[2].low < -10 < found[2].high < 0
-    fit = fit_partner_severities(values, partners, answers, reference=np.array([True, True, False, True]))
+    fit = fit_partner_severities(values, partners, answers, is_reference_partner=np.array([True, True, False, True]))
     first, second = (
         average_without_partner_severity(values, partners, answers, fit, answers % 2 == odd) for odd in (0, 1)
     )
@@ -397,7 +397,9 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     both = np.isin(partners, [1, 2])
     two = measure_partner_severities(values[both], partners[both] - 1, answers[both])
     assert [partner.stands_out for partner in two] == [True, True]
-    fit = fit_partner_severities(values[320:], partners[320:], answers[320:], reference=np.ones(4, dtype=bool))
+    fit = fit_partner_severities(
+        values[320:], partners[320:], answers[320:], is_reference_partner=np.ones(4, dtype=bool)
+    )
     assert not fit.effects.any(), "nothing is known where nothing is shared"
     few = answers < 9
     assert not any(
@@ -421,8 +423,8 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
         send(share["name"], f"{share['name']}.scores.jsonl")
     done(genaipa("study", "join", "."))
     workspace = find_workspace()
-    study = gather_study_with_stored_scores(workspace, select_sources(workspace, ()))
-    chapter = PartnersChapter().make(study, Scope())
+    study = gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, ()))
+    chapter = PartnersChapter().make(study, FigureScope())
     assert chapter is not None
     severity, ranking, agreement = (table.data for table in chapter.tables)
     assert severity["partner"].iloc[0] == "rai"

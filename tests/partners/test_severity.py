@@ -7,8 +7,14 @@ import pytest
 from scipy import stats
 
 from benchmarks.severity import SETTINGS, Setting, make_deal, measure_setting
-from genaipa_partners.dealing import KeyedDraw, Thread, deal_threads
-from genaipa_partners.power import ANSWER_DEVIATION, HARSH, SCORE_DEVIATION, describe_weak_split, estimate_least_power
+from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
+from genaipa_partners.power import (
+    ANSWER_DEVIATION,
+    HARSH,
+    SCORE_DEVIATION,
+    describe_split_if_too_weak,
+    estimate_lowest_detection_power,
+)
 from genaipa_partners.severity import LEAST_ANSWERS, SEVERITY_LEVEL, fit_partner_severities, measure_partner_severities
 
 
@@ -28,7 +34,7 @@ def test_own_answers_alone_are_a_comparison_of_means() -> None:
     error = severities[1].difference / welch.statistic
     assert reach == pytest.approx(stats.t.ppf(share, welch.df) * error, rel=0.1)
     fit = fit_partner_severities(
-        values, partners, np.arange(90), np.zeros(90, dtype=int), reference=np.array([True, False])
+        values, partners, np.arange(90), np.zeros(90, dtype=int), is_reference_partner=np.array([True, False])
     )
     assert fit.effects.tolist() == pytest.approx([0, severities[1].difference])
 
@@ -95,34 +101,34 @@ def test_of_two_pairs_that_meet_the_odd_partner_is_found() -> None:
 
 def test_a_split_says_how_often_a_harsh_partner_is_found() -> None:
     """As Student's t would by the assumed deviations; a share that it names does, and one too many is no sentence."""
-    threads = [Thread((f"{n}",), f"s{n % 2}", "en") for n in range(400)]
-    speakers, draw = {"bbc": "", "rai": ""}, KeyedDraw(b"k")
+    threads = [AnswerThread((f"{n}",), f"s{n % 2}", "en") for n in range(400)]
+    speakers, draw = {"bbc": "", "rai": ""}, KeyedRandomness(b"k")
     halves = {"bbc": [f"{n}" for n in range(80)], "rai": [f"{n}" for n in range(80)]}
     error = SCORE_DEVIATION * (2 / 80) ** 0.5
     bound = stats.t.ppf(1 - (1 - SEVERITY_LEVEL) / 4, 79)
     expected = 1 - stats.nct.cdf(bound * (1 + (4 * np.pi * 79) ** -0.5), 79, HARSH / error)
-    least = estimate_least_power(halves, threads)
+    least = estimate_lowest_detection_power(halves, threads)
     assert (least.power, least.shared) == (pytest.approx(expected), 80)
     halves = {"bbc": [f"{n}" for n in range(80)], "rai": [f"{n}" for n in range(80, 160)]}
     error = (ANSWER_DEVIATION**2 + SCORE_DEVIATION**2) ** 0.5 * (2 / 80) ** 0.5
     degrees = 160 - 1
     bound = stats.t.ppf(1 - (1 - SEVERITY_LEVEL) / 4, degrees) * (1 + (4 * np.pi * degrees) ** -0.5)
-    least = estimate_least_power(halves, threads)
+    least = estimate_lowest_detection_power(halves, threads)
     assert least.power == pytest.approx(1 - stats.nct.cdf(bound, degrees, HARSH / error))
     few = threads[:120]
     deal = deal_threads(few, speakers, 0.1, draw)
-    sentence = describe_weak_split(deal.by_partner, few, speakers, draw)
+    sentence = describe_split_if_too_weak(deal.by_partner, few, speakers, draw)
     assert sentence.startswith("With 12 shared answers, a partner 10 points harsh is found in about ")
     share = int(sentence.partition("with --shared ")[2].partition("%")[0])
     for percent, is_enough in ((share, True), (share - 1, False)):
         deal = deal_threads(few, speakers, percent / 100, draw)
-        assert (describe_weak_split(deal.by_partner, few, speakers, draw) == "") is is_enough
+        assert (describe_split_if_too_weak(deal.by_partner, few, speakers, draw) == "") is is_enough
     deal = deal_threads(threads[:16], speakers, 0.1, draw)
-    assert "even with --shared 100%" in describe_weak_split(deal.by_partner, threads[:16], speakers, draw)
-    both = [*threads, *(Thread((f"de{n}",), "s0", "de") for n in range(40))]
+    assert "even with --shared 100%" in describe_split_if_too_weak(deal.by_partner, threads[:16], speakers, draw)
+    both = [*threads, *(AnswerThread((f"de{n}",), "s0", "de") for n in range(40))]
     speakers = {"bbc": "en", "rai": "en", "ard": "de"}
     deal = deal_threads(both, speakers, 0.1, draw)
-    sentence = describe_weak_split(deal.by_partner, both, speakers, draw)
+    sentence = describe_split_if_too_weak(deal.by_partner, both, speakers, draw)
     assert sentence.startswith("Nobody else scores the answers of ard,")
 
 

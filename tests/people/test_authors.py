@@ -19,8 +19,8 @@ from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
 from genaipa.execution.prepare import prepare_resumed_run
 from genaipa.execution.run import open_manual_run, save_manual_progress
-from genaipa.runs.authors import AUTHORS, Authors, read_authorships
-from genaipa.runs.selection import select_sources
+from genaipa.runs.authors import AUTHORS, AnswerAuthors, read_authorships
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Draft, new_event_id
 from genaipa.workspace import find_workspace
@@ -106,7 +106,7 @@ def test_nobody_is_asked_to_score_what_they_wrote(run, store):
     queue = open_queue(run, store, TWICE)
     assert len(queue.pool.answers) == 5, "one text is the machine's as well"
     assert queue.answers_analyst_may_still_score(" ada ").isdisjoint(own)
-    assert queue.progress("Ada").remaining == 2
+    assert queue.measure_scoring_progress("Ada").remaining == 2
     assert queue.reserve_next_answer("Ada", first_answer=own[0]) not in own
     assert set(work(queue, "Ada")) == set(queue.pool.answers) - set(own)
     assert set(work(queue, "Bo")) == set(queue.pool.answers)
@@ -175,11 +175,11 @@ def test_a_score_from_before_counts_for_nobody(run, store):
     """A score that an author gave before they wrote the same text is in the log, and in no average."""
     machines = [record.digest for record in run.read_records() if record.system != SYSTEM]
     store.append_new_events([score("Ada", machines[0]), score("Ada", machines[1]), score("ada (bbc)", machines[0])])
-    sources = select_sources(find_workspace(), ())
+    sources = select_runs_and_apply_filters(find_workspace(), ())
     assert gather_study(find_workspace(), sources, store).table["counted"].sum() == 3
     first = next(record for record in run.read_records() if record.digest == machines[0])
     assert write_answers(run, "Ada", *["See section 2."]) == [first.digest]
-    study = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)
+    study = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), store)
     assert list(study.table.loc[study.table["counted"], "answer"]) == [machines[1]]
     assert len(study.log.every) == 3
 
@@ -202,14 +202,14 @@ def test_no_reason_to_ask_somebody_in_particular_brings_it_back(run, store):
     assert queue.answers_analyst_may_still_score("Ada") == {returned}, (
         "its scores stay hidden until Bo has looked again"
     )
-    assert queue.progress("Ada").remaining == 0
+    assert queue.measure_scoring_progress("Ada").remaining == 0
 
 
 def test_a_table_of_those_who_wrote_names_each_once(run):
     """The same person under another spelling is one; who is asked for by a name finds what they wrote."""
     write_answers(run, "Ada Lee", "One.")
     write_answers(run, "ada  LEE", "Two.")
-    authors = Authors([run, run])
+    authors = AnswerAuthors([run, run])
     assert len(authors.answer_digests_of_author("ADA lee")) == 2
     assert authors.answer_digests_of_author("Ada") == set()
-    assert not Authors(())
+    assert not AnswerAuthors(())

@@ -15,14 +15,14 @@ from genaipa.answers.gather import gather_study
 from genaipa.execution.prepare import prepare_resumed_run
 from genaipa.execution.run import open_manual_run
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from genaipa_people.chapter import PeopleChapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 SYSTEM = "people/lawyers"
 NOTE = "lawyers: 2 people wrote; the interval is for these people's answers."
@@ -36,7 +36,7 @@ def report(tmp_path_factory) -> Iterator[Report]:
         yield make_report(store)
 
 
-def make_report(store: Store) -> Report:
+def make_report(store: ScoreStore) -> Report:
     """Run, write, score and report in the working folder."""
     make_workspace(questions=4)
     write("say.yaml", "default: See section 2.\n")
@@ -51,7 +51,7 @@ def make_report(store: Store) -> Report:
     store.append_new_events(
         [score("Cy", digest, GOOD if system == SYSTEM else POOR) for digest, system in digests.items()]
     )
-    return Report.build(gather_study(find_workspace(), select_sources(find_workspace(), ()), store))
+    return Report.build(gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), store))
 
 
 def test_a_report_says_how_many_people_wrote(report):

@@ -24,19 +24,19 @@ from genaipa.answers.study import Study
 from genaipa.questions.points import Point, make_ticks, points_digest
 from genaipa.reports.chapters.agreement import AgreementChapter
 from genaipa.reports.chapters.judges import JudgesChapter
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.page import build_first_screen
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from genaipa_points.chapter import MOST, PointsChapter, draw_heatmap_of_most_missed_points
-from genaipa_points.counts import KnownPoints, PointCounts, find_points_by_run_document_question
+from genaipa_points.counts import AnnotatedPoints, PointCounts, find_points_by_run_document_question
 from genaipa_points.tables import (
     HARM,
     RECALL,
-    compute_point_shares,
+    compute_said_and_contradicted_shares,
     describe_harm_rates_in_a_sentence_if_any,
-    tabulate_recall_and_harm,
+    tabulate_point_recall_and_harm_rates,
 )
 from tests.conftest import forget_personal_settings
 
@@ -71,15 +71,15 @@ def annotate(points: dict[str, tuple[Point, ...]], license_: str = "CC0-1.0") ->
 def gathered(**options: bool) -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_study_with_stored_scores(here, select_sources(here, ()), **options)
+    return gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ()), **options)
 
 
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on points."""
-    return PointsChapter().make(found, Scope.from_frame(found.table))
+    return PointsChapter().make(found, FigureScope.from_scores_table(found.table))
 
 
-def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
+def points_in(found: Study) -> dict[tuple[str, str, str], AnnotatedPoints]:
     """Return the points of a study's annotated answers."""
     return find_points_by_run_document_question(found.sources, found.annotated.answers)
 
@@ -143,7 +143,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     make_run(WHOLE, ("acme",))
     annotate(POINTS)
     none = gathered()
-    tidy_table.write_frame(none.table, tmp_path / "none.csv")
+    tidy_table.write_frame_as_csv_or_parquet(none.table, tmp_path / "none.csv")
     assert not set(PointCounts.columns) & set(pd.read_csv(tmp_path / "none.csv"))
     assert not chapter_of(none)
     rows = none.table[none.table["system"] == GPT].set_index("question")["answer"].astype(str)
@@ -168,7 +168,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     for place in (("Q1", "bo"), ("Q2", "bo"), ("Q4", "ada")):
         assert known.loc[place].isna().sum() == len(PointCounts.columns) - 1, place
         assert known.loc[place, "harm"] == ""
-    tidy_table.write_frame(found.table, tmp_path / "some.parquet")
+    tidy_table.write_frame_as_csv_or_parquet(found.table, tmp_path / "some.parquet")
     again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
     counts = found.table[[*PointCounts.columns]]
     assert [again.astype(object).fillna("").to_dict("list")] == [counts.astype(object).fillna("").to_dict("list")]
@@ -186,7 +186,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     )
     for found, expected in ((study, None), (study.replace_scores_from_events([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
-        own = compute_point_shares(found)
+        own = compute_said_and_contradicted_shares(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
         own = own[own["system"] == rows["system"].iloc[0]]
         if expected is None:
@@ -206,7 +206,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
 
 def test_rates_are_what_loops_find(study: Study) -> None:
     """By system: each question's mean over documents, of answers' means over analysts; judges' ticks are in none."""
-    found, points = tabulate_recall_and_harm(study.table).data, points_in(study)
+    found, points = tabulate_point_recall_and_harm_rates(study.table).data, points_in(study)
     system_of = dict(study.table[["answer", "system"]].astype(str).itertuples(index=False, name=None))
     asked = {row["answer"]: row for row in study.table.drop_duplicates("answer").to_dict("records")}
     for system, measure in itertools.product(study.table["system"].unique(), (RECALL, HARM)):
@@ -247,7 +247,7 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
         asked, held = frame["question"].cat.codes.to_numpy(), []
         for _ in range(studies):
             chance = random.beta(3, 7, len(QUESTIONS))[asked]
-            data = tabulate_recall_and_harm(
+            data = tabulate_point_recall_and_harm_rates(
                 frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))
             ).data
             (row,) = data[data["measure"] == HARM].to_dict("records")
@@ -280,7 +280,10 @@ def test_the_points_missed_most_come_first(study: Study) -> None:
     harm = tables(made)["points-harm"].data
     assert set(harm["text"]) == {"Second.", "=Fourth."}
     assert set(harm.loc[harm["text"] == "Second.", "why"]) == {"It hurts."}
-    assert draw_heatmap_of_most_missed_points(compute_point_shares(study).assign(said=1.0), "quality") is None
+    assert (
+        draw_heatmap_of_most_missed_points(compute_said_and_contradicted_shares(study).assign(said=1.0), "quality")
+        is None
+    )
 
 
 def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
@@ -308,7 +311,7 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 
 def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
-    (row,) = tables(AgreementChapter().make(study, Scope()))["points-agreement"].data.to_dict("records")
+    (row,) = tables(AgreementChapter().make(study, FigureScope()))["points-agreement"].data.to_dict("records")
     asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}
@@ -327,7 +330,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(JudgesChapter().make(study, Scope.from_frame(study.table)))["judges-points"].data
+    judged = tables(JudgesChapter().make(study, FigureScope.from_scores_table(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -337,7 +340,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(mean(same))
     alone = study.replace_scores_from_events([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(JudgesChapter().make(alone, Scope.from_frame(alone.table)))["points-judged"]
+    of_judges = tables(JudgesChapter().make(alone, FigureScope.from_scores_table(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 
@@ -353,7 +356,7 @@ def test_harm_is_on_the_first_screen(study: Study) -> None:
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % intervals for these documents): "
     assert said.startswith(f"{head}scripted/")
-    worst = tabulate_recall_and_harm(study.table).data
+    worst = tabulate_point_recall_and_harm_rates(study.table).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
     low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
     assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
@@ -366,7 +369,7 @@ def test_points_without_a_digest_match_no_ticks() -> None:
     points = POINTS["Q1"]
     ticks = make_ticks(points, ["a"])
     bare = tuple(msgspec.structs.replace(point, text="") for point in points)
-    assert KnownPoints(points_digest(points), bare).are_ticks_of_these_points(ticks)
-    assert not KnownPoints(points_digest(bare), bare).are_ticks_of_these_points(ticks)
-    assert not KnownPoints("", bare).are_ticks_of_these_points(ticks)
-    assert not replace(KnownPoints(points_digest(points), bare)).are_ticks_of_these_points(None)
+    assert AnnotatedPoints(points_digest(points), bare).are_ticks_of_these_points(ticks)
+    assert not AnnotatedPoints(points_digest(bare), bare).are_ticks_of_these_points(ticks)
+    assert not AnnotatedPoints("", bare).are_ticks_of_these_points(ticks)
+    assert not replace(AnnotatedPoints(points_digest(points), bare)).are_ticks_of_these_points(None)

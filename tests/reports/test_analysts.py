@@ -12,7 +12,7 @@ from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from genaipa.reports.averages import summarize_dependence_on_analysts
 from genaipa.reports.chapters.documents import document_ranks_over_all_systems_table
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.sides import Side
+from genaipa.reports.sides import ComparisonSide
 from rubrics import METRICS
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def compared(by: Callable[[int, str, str], str]) -> Comparison:
     frame = tidy_of(rows, scores)
     texts = {document: {f"text of {document}"} for document in documents}
     asked = {(document, question, "original"): {question} for document in documents for question in QUESTIONS}
-    return compare_sides(*(Side(name, frame[frame["system"] == name], texts, asked) for name in ("a/one", "b/two")))
+    return compare_sides(
+        *(ComparisonSide(name, frame[frame["system"] == name], texts, asked) for name in ("a/one", "b/two"))
+    )
 
 
 @pytest.mark.full

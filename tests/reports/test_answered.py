@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
-from genaipa.reports.answered import Answered, count_answered_by_system, note_unanswered
+from genaipa.reports.answered import AnsweredCount, count_answered_by_system, note_systems_with_unanswered_questions
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.page import FirstScreen, build_first_screen
 from genaipa.reports.report import Report
-from genaipa.reports.sides import Side
+from genaipa.reports.sides import ComparisonSide
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,9 @@ def first_screen(frame: pd.DataFrame) -> FirstScreen:
     gathered = study_of(frame)
     made = overall.OverallChapter().make(
         gathered,
-        Scope.from_frame(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts),
+        FigureScope.from_scores_table(
+            frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts
+        ),
     )
     return build_first_screen(Report(gathered, gathered.rubric.bands, [made]))
 
@@ -43,10 +45,10 @@ def first_screen(frame: pd.DataFrame) -> FirstScreen:
 def test_what_failed_and_what_is_missing_did_not_come_back() -> None:
     """Refusals and cut answers did, and count."""
     found = count_answered_by_system(study("failed", "missing"))
-    assert found == {"a/one": Answered(64, 64), "b/two": Answered(59, 64)}
+    assert found == {"a/one": AnsweredCount(64, 64), "b/two": AnsweredCount(59, 64)}
     assert [str(one) for one in found.values()] == ["all 64", "59 of 64"]
-    assert note_unanswered(found) == SAID
-    assert note_unanswered(count_answered_by_system(study("refused", "truncated"))) == ""
+    assert note_systems_with_unanswered_questions(found) == SAID
+    assert note_systems_with_unanswered_questions(count_answered_by_system(study("refused", "truncated"))) == ""
 
 
 def test_it_stands_beside_the_average() -> None:
@@ -76,7 +78,7 @@ def test_experiments_that_nobody_scored_are_in_no_average() -> None:
     for row in rows:
         if row["experiment"] == "recall":
             row.update(LOST)
-    assert note_unanswered(count_answered_by_system(tidy_of(rows, score_rows(rows)))) == ""
+    assert note_systems_with_unanswered_questions(count_answered_by_system(tidy_of(rows, score_rows(rows)))) == ""
 
 
 def test_a_comparison_says_it() -> None:
@@ -84,7 +86,7 @@ def test_a_comparison_says_it() -> None:
     texts = {document: {f"text of {document}"} for document in ("uber", "spotify")}
     asked = {(document, question, "original"): {question} for document in texts for question in QUESTIONS}
     frame = study("failed")
-    sides = [Side(name, frame[frame["system"] == name], texts, asked) for name in ("a/one", "b/two")]
+    sides = [ComparisonSide(name, frame[frame["system"] == name], texts, asked) for name in ("a/one", "b/two")]
     found = compare_sides(*sides)
     assert found.answered == SAID
     assert SAID in found.finding

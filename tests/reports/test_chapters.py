@@ -28,7 +28,7 @@ class Asides(Fact):
     name, columns = "asides", {"asides": Column("float64", "brackets in the reply")}
     texts = frozenset({"reply"})
 
-    def read(self, run, record):
+    def read_row_of_answer(self, run, record):
         return {"asides": record.reply.count("(")}
 
 class AsidesChapter(ChapterMaker):

@@ -18,12 +18,12 @@ from genaipa.reports import significance
 from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.matches import (
-    Match,
+    MatchedScores,
     compute_difference_rows,
-    explain_adjustment,
+    explain_holm_adjustment,
     m_all_differences_of_all_system_pairs,
 )
-from genaipa.reports.sides import Side, note_unshared_and_find_common
+from genaipa.reports.sides import ComparisonSide, note_differences_and_common_questions
 from genaipa.stats.tests import adjust_p_by_holm, mann_whitney_test, wilcoxon_signed_rank_test
 from rubrics import METRICS, PAPER
 
@@ -36,7 +36,7 @@ def side(frame, system, documents=DOCUMENTS, questions=QUESTIONS):
     """A system's side: the whole of what it was asked about these documents."""
     texts = {document: {f"text of {document}"} for document in documents}
     asked = {(document, question, "original"): {question} for document in documents for question in questions}
-    return Side(system, frame[frame["system"] == system], texts, asked)
+    return ComparisonSide(system, frame[frame["system"] == system], texts, asked)
 
 
 def both(frame):
@@ -206,7 +206,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
         apart = apart + random.normal(0, math.sqrt(2 * 508), (questions, documents))
         pairs = pd.DataFrame({"ours": apart.mean(axis=1), "theirs": 0.0, "pairs": documents}, index=list(QUESTIONS))
         cells = index.to_frame(index=False).assign(apart=apart.ravel(), weight=1 / documents)
-        match = Match(pairs, cells, pairs["ours"], pairs["theirs"], ["quality"], [])
+        match = MatchedScores(pairs, cells, pairs["ours"], pairs["theirs"], ["quality"], [])
         first = compute_difference_rows({OVERALL: match}, {"all": set(QUESTIONS)}).iloc[0]
         found += first["policies_p"] < 0.05
         alone += first["p"] < 0.05
@@ -377,11 +377,11 @@ def test_one_question_is_told_to_be_too_few():
 def test_rows_without_a_test_are_counted_apart_from_those_on_few_questions():
     """Where a test needs more than ten questions, more rows lack one than rest on fewer than ten."""
     data = pd.DataFrame({"n": [12, 12, 4], "test": ["none", "none", "none"]})
-    (said,) = significance.warn_of_few_questions(data)
+    (said,) = significance.yield_warning_if_few_questions(data)
     assert "1 of 3 comparisons rest on fewer than 10 questions, 3 on too few for any test;" in said
-    (said,) = significance.warn_of_few_questions(data[:2])
+    (said,) = significance.yield_warning_if_few_questions(data[:2])
     assert said.startswith("Small n: 2 of 2 comparisons rest on too few questions for any test;")
-    assert not [*significance.warn_of_few_questions(data.assign(n=12, test="t"))]
+    assert not [*significance.yield_warning_if_few_questions(data.assign(n=12, test="t"))]
 
 
 def test_a_group_that_repeats_another_is_left_out():
@@ -455,7 +455,7 @@ def test_other_paraphrases_matter_only_to_who_was_asked_them(frame):
     """A wording that only one was asked makes no difference between them."""
     first, second = both(frame)
     more = {**second.asked, **{(d, q, "paraphrase-1"): {"Else?"} for d, q, _ in second.asked}}
-    assert note_unshared_and_find_common(first, replace(second, asked=more))[0] == []
+    assert note_differences_and_common_questions(first, replace(second, asked=more))[0] == []
 
 
 def test_the_figures_show_every_row(compared):
@@ -482,5 +482,5 @@ def test_each_row_says_for_how_many_tests_it_is_adjusted(compared):
     assert row(compared)["tests"] == 1
     pairs = m_all_differences_of_all_system_pairs(study(systems=("a/one", "b/two", "c/three")))
     assert pairs["tests"].tolist() == [3, 3, 3]
-    assert "for the 3 pairs that this table tests" in explain_adjustment(pairs)
-    assert "for one pair alone" in explain_adjustment(pairs.assign(tests=1))
+    assert "for the 3 pairs that this table tests" in explain_holm_adjustment(pairs)
+    assert "for one pair alone" in explain_holm_adjustment(pairs.assign(tests=1))

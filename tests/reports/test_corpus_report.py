@@ -24,12 +24,12 @@ from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.notable import notable_sentences
 from genaipa.reports.report import Report
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.queue import ScoringQueue
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import open_or_create_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, draw_and_save_waves, load_waves
 from genaipa.workspace import find_workspace
 from rubrics import typed
@@ -67,7 +67,9 @@ def run(asked: Path, tmp_path: Path) -> Run:
 
 def gathered_of(run: Run, by: str = "") -> Study:
     """What a report on the run would be made of; `by` is a column of its documents' groups."""
-    return gather_study_with_stored_scores(run.workspace, select_sources(run.workspace, [run.name]), by=by)
+    return gather_study_with_stored_scores(
+        run.workspace, select_runs_and_apply_filters(run.workspace, [run.name]), document_group_column=by
+    )
 
 
 def sectors(run: Run) -> dict[str, str]:
@@ -79,7 +81,7 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     """What came back and the leaderboard within each group are those of the group's documents alone."""
     of = sectors(run)
     values = {"shop": typed("11111")}
-    with contextlib.closing(open_store(find_workspace())) as store:
+    with contextlib.closing(open_or_create_store(find_workspace())) as store:
         every = [(one, values.get(of[one.document], typed("33333"))) for one in run.answers()]
         store.append_new_events([score("Ada", one.digest, given) for one, given in every])
     gathered = gathered_of(run, "sector")
@@ -121,7 +123,7 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     effort = time_and_cost_table(gathered_of(run))
     assert effort.main_columns == ["system", "experiment", "answers", "seconds"]
     assert {"cost_low", "m_all"} < set(effort.data.columns)
-    with contextlib.closing(open_store(find_workspace())) as store:
+    with contextlib.closing(open_or_create_store(find_workspace())) as store:
         store.append_new_events([score("Ada", one.digest, typed("11111")) for one in run.answers()])
     gathered = gathered_of(run, "sector")
     report = Report.build(gathered)
@@ -138,12 +140,15 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
 def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
     """A wave is drawn from a corpus's answers, its cases have their texts and sections, and the desk asks for it."""
     here = find_workspace()
-    pool = Pool(here, [run.folder])
+    pool = AnswerPool(here, [run.folder])
     assert not pool.problems
-    waves = draw_and_save_waves(here, pool.answers.values(), (), size=6, seed=0)
-    with contextlib.closing(open_store(here)) as store:
+    waves = draw_and_save_waves(here, pool.answers.values(), (), size_of_each_group=6, seed=0)
+    with contextlib.closing(open_or_create_store(here)) as store:
         queue = ScoringQueue(
-            pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.all_wave_digest_prefixes)
+            pool,
+            store,
+            CurrentScores(store.read_numbered_events),
+            ScoringPlan(per_answer=1, wave=waves.all_wave_digest_prefixes),
         )
         done = work(queue, "Ada", answers=6)
     assert len(set(done)) == 6

@@ -9,9 +9,9 @@ import pytest
 from genaipa.reports.crossed import (
     document_numbers_or_minus_one,
     estimate_crossed_mean,
-    explain_missing_interval,
-    number_labels,
-    warn_of_rough_policy_interval,
+    explain_missing_interval_or_empty,
+    number_labels_and_list_distinct,
+    rough_policy_interval_warning_or_empty,
 )
 
 VALUES = np.random.default_rng(1).normal(60, 9, 40)
@@ -21,9 +21,9 @@ def test_labels_of_any_kind_are_one_order() -> None:
     """Texts, numbers and categories are numbered by their texts, and the empty document is -1."""
     names = ["b", "a", "", "b"]
     for labels in (names, pd.Series(names), pd.Series(names).astype("category"), pd.Index(names)):
-        assert number_labels(labels)[0].tolist() == [2, 1, 0, 2]
+        assert number_labels_and_list_distinct(labels)[0].tolist() == [2, 1, 0, 2]
         assert document_numbers_or_minus_one(labels).tolist() == [1, 0, -1, 1]
-    assert number_labels([10, 9])[0].tolist() == [0, 1]
+    assert number_labels_and_list_distinct([10, 9])[0].tolist() == [0, 1]
     assert document_numbers_or_minus_one(["y", "x"]).tolist() == [1, 0]
 
 
@@ -48,8 +48,8 @@ def test_what_lacks_is_said(rows: list[tuple[str, str]], known: list[bool] | Non
     made = estimate_crossed_mean(
         VALUES[: len(rows)], [row[0] for row in rows], [row[1] for row in rows], has_scores=known
     )
-    assert explain_missing_interval(made).startswith(sentence)
-    assert not warn_of_rough_policy_interval(made)
+    assert explain_missing_interval_or_empty(made).startswith(sentence)
+    assert not rough_policy_interval_warning_or_empty(made)
 
 
 def test_equal_questions_are_said() -> None:
@@ -57,7 +57,7 @@ def test_equal_questions_are_said() -> None:
     made = [
         estimate_crossed_mean(np.ones(6), list("aabbcc"), list("xyzxyz"), limits=limits) for limits in (None, (0, 1))
     ]
-    assert [explain_missing_interval(one) for one in made] == [
+    assert [explain_missing_interval_or_empty(one) for one in made] == [
         "All 3 questions have the same value, which says nothing about how other questions differ.",
         "",
     ]
@@ -67,10 +67,10 @@ def test_few_documents_are_warned_of() -> None:
     """Below ten, and where they are alike by chance."""
     questions = list("abcdefgh") * 5
     made = estimate_crossed_mean(VALUES, questions, np.repeat(list("vwxyz"), 8))
-    assert warn_of_rough_policy_interval(made).startswith(
+    assert rough_policy_interval_warning_or_empty(made).startswith(
         "5 documents, fewer than 10: the interval for policies like these is rough."
     )
-    assert warn_of_rough_policy_interval(made._replace(documents=10, documents_alike=True)) == (
+    assert rough_policy_interval_warning_or_empty(made._replace(documents=10, documents_alike=True)) == (
         "The documents differ less than chance alone would make them differ on average."
     )
-    assert not warn_of_rough_policy_interval(made._replace(documents=10, documents_alike=False))
+    assert not rough_policy_interval_warning_or_empty(made._replace(documents=10, documents_alike=False))

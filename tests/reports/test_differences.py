@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from genaipa.reports import render
 from genaipa.reports.comparison import Comparison
 from genaipa.reports.figures import differences, style
-from genaipa.reports.figures.figure import Format, Scope, render_figure, save_figure_and_data
+from genaipa.reports.figures.figure import FigureScope, Format, render_figure, save_figure_and_data
 from genaipa.reports.matches import HEADINGS
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table
@@ -89,10 +89,10 @@ def test_the_title_is_the_finding(first: dict[str, Any], title: str) -> None:
 
 def test_a_row_for_each_measure_in_the_winners_colour() -> None:
     """Six rows at most, whatever groups there are; a win has the colour of the report, and what is no win is grey."""
-    found = comparison(*MIXED, row(questions="faq"), scope=Scope(("zoe", "ada", "bob")))
+    found = comparison(*MIXED, row(questions="faq"), scope=FigureScope(("zoe", "ada", "bob")))
     assert found.figure
     assert found.figure.table.data["measure"].tolist() == [OVERALL, "clarity", "accuracy", "reference"]
-    marks = Scope(("ada", "bob", "zoe")).system_markers(["bob"])
+    marks = FigureScope(("ada", "bob", "zoe")).system_colours_and_markers(["bob"])
     for layout in ("", "slide", "column"):
         drawn = texts(found, layout)
         assert drawn["ada is better"].get_color() == marks["ada"]["color"]
@@ -142,7 +142,7 @@ def test_no_text_is_cut_or_over_another(layout: str, furthest: float, names: tup
 def test_groups_have_a_figure_and_a_table_of_their_own() -> None:
     """Categories are spelled out behind their keys; without a group there is neither."""
     groups = (row(questions="T"), row(questions="faq", p=0.3), row("clarity", -0.5, questions="T"))
-    found = comparison(*MIXED, *groups, scope=Scope(("ada", "bob"), categories={"T": "Transparency & more"}))
+    found = comparison(*MIXED, *groups, scope=FigureScope(("ada", "bob"), categories={"T": "Transparency & more"}))
     main, by_group = found.figures
     assert (main.name, by_group.name) == ("differences", "differences-groups")
     assert set(by_group.table.data["questions"]) == {"T", "faq"}
@@ -198,11 +198,11 @@ def test_a_slide_is_of_16_to_9_and_a_column_is_a_pdf(tmp_path: Any) -> None:
 
 def test_colours_go_by_the_name_and_not_by_the_place() -> None:
     """A report in the order of ranks, and another in that of names, give a system one colour."""
-    ranked, named = Scope(("zoe", "ada", "bob")), Scope(("ada", "bob", "zoe"))
-    assert ranked.system_markers(["bob"]) == named.system_markers(["bob"])
+    ranked, named = FigureScope(("zoe", "ada", "bob")), FigureScope(("ada", "bob", "zoe"))
+    assert ranked.system_colours_and_markers(["bob"]) == named.system_colours_and_markers(["bob"])
     assert (
         differences.ComparedSides(("x", "y"), ("zoe", "ada"), (), ranked).marker_styles[0]
-        == named.system_markers([])["zoe"]
+        == named.system_colours_and_markers([])["zoe"]
     )
 
 

@@ -23,7 +23,7 @@ from genaipa.reports.evidence import (
     measure_evidence_level,
     measure_plan_share,
 )
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.stats.tests import adjust_p_by_holm, find_holm_factors
 from genaipa.ui.desk import open_desk
@@ -97,7 +97,7 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         work(desk.queue, "Anna", answers)
         desk.store.close()
         here = find_workspace()
-        found = gather_study_with_stored_scores(here, select_sources(here, ()))
+        found = gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ()))
         seen.append((*measure_plan_share(found.table), measure_evidence_level(found.table).p))
         assert measure_plan_share(found.replace_scores_from_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [

@@ -7,7 +7,7 @@ from framing import answer_rows, score_rows, study_of, tidy_of
 from tabling import published
 
 from genaipa.reports.chapters import exclusions, make_chapters
-from genaipa.reports.figures.figure import ALONE, Scope
+from genaipa.reports.figures.figure import ALONE, FigureScope
 from genaipa.reports.notable import notable_sentences
 
 ONE, TWO = "published/one", "published/two"
@@ -54,7 +54,7 @@ def test_reasons_are_counted() -> None:
     ]
     told = "Excluded: 2 answers and 1 published score (reasons: other-company 2, copy 1)."
     assert told in notable_sentences(study_of(scored))
-    made = exclusions.ExclusionsChapter().make(study_of(scored), Scope.from_frame(scored))
+    made = exclusions.ExclusionsChapter().make(study_of(scored), FigureScope.from_scores_table(scored))
     assert [table.name for table in made.tables] == ["with-excluded", "excluded"]
 
 

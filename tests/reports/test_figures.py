@@ -37,7 +37,7 @@ from genaipa.reports.chapters import (
     robustness,
 )
 from genaipa.reports.figures import figure, style
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.table import Table
 from genaipa.scoring.rubric import BandBounds
 from rubrics import METRICS
@@ -59,25 +59,28 @@ KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 6
 
 def everything(frame):
     """Every figure of a tidy table, in which each experiment's are."""
-    points, five = documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame)
+    points, five = (
+        documents.scores_by_question_and_document_table(frame),
+        documents.five_number_summary_by_document_table(frame),
+    )
     questions, categories = metrics.metrics_by_question_table(frame), metrics.metrics_by_category_table(frame)
     found = [
-        cost.score_against_effort_figure(cost.time_and_cost_table(study_of(frame)), what)
+        cost.score_against_cost_or_time_figure(cost.time_and_cost_table(study_of(frame)), what)
         for what in ("cost", "seconds")
     ]
     found += [
-        robustness.paraphrase_drops_by_group_figure(robustness.paraphrase_drops_table(frame)),
-        consistency.consistency_figure(
-            consistency.consistency_table(consistency.measure_consistency_of_repeated_answers(frame))
+        robustness.paraphrase_drops_by_group_figure(robustness.paraphrase_drops_by_group_table(frame)),
+        consistency.answer_consistency_figure(
+            consistency.answer_consistency_by_system_table(consistency.measure_consistency_of_repeated_answers(frame))
         ),
         order.question_order_effects_figure(
-            order.shared_and_separate_conversations_table(frame), order.position_trend_table(frame)
+            order.shared_and_separate_conversations_table(frame), order.question_position_trend_table(frame)
         ),
         closed_book.gains_from_document_figure(closed_book.gains_from_document_by_question_table(frame)),
     ]
     found.append(regulation.regulation_metrics_map(regulation.regulation_scores_table(frame)))
     for experiment in DRAWN:
-        found.append(documents.box_plots_figure(points, five, experiment))
+        found.append(documents.document_box_plots_figure(points, five, experiment))
         found.append(metrics.metrics_by_question_map(questions, experiment))
         found.append(metrics.metrics_by_category_map(categories, experiment))
     return [one for one in found if one is not None]
@@ -122,8 +125,11 @@ def plain_number(text):
 def test_boxes_and_points_are_those_of_the_tables() -> None:
     """Each box has its median and quartiles at the table's, its n beside it, and every question's point over it."""
     frame = study(documents=("uber", "spotify"))
-    points, five = documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame)
-    drawn = documents.box_plots_figure(points, five, "quality")
+    points, five = (
+        documents.scores_by_question_and_document_table(frame),
+        documents.five_number_summary_by_document_table(frame),
+    )
+    drawn = documents.document_box_plots_figure(points, five, "quality")
     assert drawn is not None
     assert drawn.name == "quality-by-document"
     for system, axes in panels(drawn).items():
@@ -143,8 +149,11 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
 def test_the_file_beside_has_every_number_drawn() -> None:
     """The table of the box plots holds the boxes and the points, and no other experiment's."""
     frame = study(experiments=("quality", "recall"))
-    points, five = documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame)
-    drawn = documents.box_plots_figure(points, five, "recall")
+    points, five = (
+        documents.scores_by_question_and_document_table(frame),
+        documents.five_number_summary_by_document_table(frame),
+    )
+    drawn = documents.document_box_plots_figure(points, five, "recall")
     assert drawn is not None
     data = drawn.table.data
     assert (
@@ -209,7 +218,7 @@ def test_bands_change_exactly_at_their_bounds() -> None:
         (BandBounds(0.25, 0.25), 5, 0),
         (BandBounds(1.0, -1.0), 0, 10),
     ):
-        drawn = metrics.metrics_by_question_map(by_question_of(values), "quality", Scope(bounds=bounds))
+        drawn = metrics.metrics_by_question_map(by_question_of(values), "quality", FigureScope(bounds=bounds))
         assert drawn is not None
         axes = drawn.plot().axes[0]
         cells, *marks = axes.collections
@@ -248,7 +257,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
     assert labels == table.data[["document", "question"]].to_numpy().tolist()
     values = table.data[list(METRICS)].to_numpy().ravel()
     assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
-    scope = Scope(texts={"PR_1": "Who must comply with the [regulation]?"})
+    scope = FigureScope(texts={"PR_1": "Who must comply with the [regulation]?"})
     named = regulation.regulation_metrics_map(table, scope)
     assert named is not None
     _, (first, *_) = names_of(named.plot().axes[0])
@@ -258,8 +267,8 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.consistency_table(consistency.measure_consistency_of_repeated_answers(frame))
-    drawn = consistency.consistency_figure(table)
+    table = consistency.answer_consistency_by_system_table(consistency.measure_consistency_of_repeated_answers(frame))
+    drawn = consistency.answer_consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
     assert [len(axes.lines) for axes in (left, right)] == [2 * 2 * 3 + 1, 2 * 3]
@@ -269,7 +278,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
     both = pd.concat([frame, frame[half].assign(conversation="independent", run="another")], ignore_index=True)
     both["conversation"] = both["conversation"].astype("category")
     drawn = order.question_order_effects_figure(
-        order.shared_and_separate_conversations_table(both), order.position_trend_table(both)
+        order.shared_and_separate_conversations_table(both), order.question_position_trend_table(both)
     )
     assert drawn.table.data.groupby(["system", "effect"]).size().to_dict() == {
         ("a/one", order.SLOPE): 2,
@@ -281,7 +290,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
 
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
     """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
-    table = robustness.paraphrase_drops_table(study(experiments=("quality", "robustness")))
+    table = robustness.paraphrase_drops_by_group_table(study(experiments=("quality", "robustness")))
     drawn = robustness.paraphrase_drops_by_group_figure(table)
     assert drawn is not None
     for system, axes in panels(drawn).items():
@@ -333,7 +342,7 @@ def effort_of(efforts, **columns):
 )
 def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     """Systems of very different cost share a logarithmic axis, on which what costs nothing still has a place."""
-    drawn = cost.score_against_effort_figure(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
+    drawn = cost.score_against_cost_or_time_figure(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
     assert drawn is not None
     assert drawn.name == "effort-cost"
     axes = drawn.plot().axes[0]
@@ -350,16 +359,16 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
 
 def test_effort_leaves_out_what_is_not_known() -> None:
     """A system without a score or a price has no point; nothing is drawn where there is none."""
-    drawn = cost.score_against_effort_figure(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
+    drawn = cost.score_against_cost_or_time_figure(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
     assert drawn is not None
     assert drawn.table.data["system"].tolist() == ["s/0"]
-    assert cost.score_against_effort_figure(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
+    assert cost.score_against_cost_or_time_figure(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
 
 
 def test_times_of_no_time_are_not_drawn() -> None:
     """Systems that answer from this machine's memory have no time worth a figure; one that takes its time has."""
-    assert cost.score_against_effort_figure(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
-    assert cost.score_against_effort_figure(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
+    assert cost.score_against_cost_or_time_figure(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
+    assert cost.score_against_cost_or_time_figure(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
 
 
 def test_who_has_no_box_is_named() -> None:
@@ -367,13 +376,17 @@ def test_who_has_no_box_is_named() -> None:
     both = answer_rows(experiments=("quality", "recall"))
     answers = [row for row in both if row["experiment"] == "recall" or row["system"] == "a/one"]
     frame = tidy_of(answers, score_rows(answers))
-    drawn = documents.box_plots_figure(
-        documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame), "quality"
+    drawn = documents.document_box_plots_figure(
+        documents.scores_by_question_and_document_table(frame),
+        documents.five_number_summary_by_document_table(frame),
+        "quality",
     )
     assert drawn is not None
     assert ": b/two." in drawn.note
-    everyone = documents.box_plots_figure(
-        documents.scores_by_question_and_document_table(frame), documents.five_number_summary_table(frame), "recall"
+    everyone = documents.document_box_plots_figure(
+        documents.scores_by_question_and_document_table(frame),
+        documents.five_number_summary_by_document_table(frame),
+        "recall",
     )
     assert everyone is not None
     assert "not here" not in everyone.note
@@ -382,7 +395,7 @@ def test_who_has_no_box_is_named() -> None:
 def test_agreement_draws_alpha_with_its_interval() -> None:
     """Each metric has its alpha, interval and n; one without alpha is said to have no value."""
     table = alphas()
-    drawn = agreement.alpha_figure(table)
+    drawn = agreement.analyst_alpha_figure(table)
     assert drawn is not None
     axes = drawn.plot().axes[0]
     known = table.data.dropna(subset=["alpha"])
@@ -391,7 +404,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
     assert [text for text in written(axes) if "=" in text] == [f"n={n}" for n in table.data["answers"]]
     assert written(axes).count("no value") == 1
     unknown = Table("agreement", "", "", table.data.assign(alpha=float("nan")))
-    assert agreement.alpha_figure(unknown) is None
+    assert agreement.analyst_alpha_figure(unknown) is None
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
@@ -399,12 +412,15 @@ def test_nothing_is_drawn_of_nothing() -> None:
     answers = answer_rows(experiments=tuple(EXPERIMENTS))
     assert everything(tidy_of([])) == []
     assert everything(tidy_of(answers)) == []
-    assert agreement.alpha_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
+    assert agreement.analyst_alpha_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
     assert (
-        documents.box_plots_figure(
+        documents.document_box_plots_figure(
             *(
                 table(study())
-                for table in (documents.scores_by_question_and_document_table, documents.five_number_summary_table)
+                for table in (
+                    documents.scores_by_question_and_document_table,
+                    documents.five_number_summary_by_document_table,
+                )
             ),
             "recall",
         )
@@ -415,11 +431,11 @@ def test_nothing_is_drawn_of_nothing() -> None:
 def test_bounds_move_the_bands_of_every_axis() -> None:
     """The bounds asked for are on the axes of M_all x 10 and in the note."""
     frame = study(documents=("uber",))
-    drawn = documents.box_plots_figure(
+    drawn = documents.document_box_plots_figure(
         documents.scores_by_question_and_document_table(frame),
-        documents.five_number_summary_table(frame),
+        documents.five_number_summary_by_document_table(frame),
         "quality",
-        Scope(bounds=BandBounds(0.9, 0.5)),
+        FigureScope(bounds=BandBounds(0.9, 0.5)),
     )
     assert drawn is not None
     ticks = [text.get_text() for text in drawn.plot().axes[0].get_xticklabels()]
@@ -530,7 +546,7 @@ def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
 def draw_some(folder) -> None:
     """Figures in all formats."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
-    figure.save_figure_and_data(agreement.alpha_figure(alphas()), folder)
+    figure.save_figure_and_data(agreement.analyst_alpha_figure(alphas()), folder)
     for one in everything(frame)[:7]:
         figure.save_figure_and_data(one, folder)
 

@@ -9,11 +9,11 @@ from drawn import names_of
 from framing import CATEGORIES, answer_rows, score_rows, study, study_of, tidy_of
 from size import size
 
-from genaipa.answers.study import Questions
+from genaipa.answers.study import AskedQuestions
 from genaipa.reports.chapters import cost, metrics
-from genaipa.reports.chapters.overall import rank_systems
+from genaipa.reports.chapters.overall import rank_systems_unscored_last
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.report import Report
 from genaipa.reports.table import Table
 
@@ -31,7 +31,7 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     answers = [row for row in answers if row["system"] == "b/two" or row["question"] == "T_u1"]
     frame = tidy_of(answers, score_rows(answers))
     figure = metrics.metrics_by_question_map(
-        metrics.metrics_by_question_table(frame), "quality", scope=Scope.from_frame(frame)
+        metrics.metrics_by_question_table(frame), "quality", scope=FigureScope.from_scores_table(frame)
     )
     assert figure is not None
     assert rows_of(figure.plot().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
@@ -69,7 +69,7 @@ def test_nine_systems_fit_pages() -> None:
     """Figures of nine systems are split so that each fits a page, and none of the systems is lost or said to be."""
     frame = study(systems=NINE, documents=("uber",), experiments=("quality", "robustness", "recall"))
     names = dict.fromkeys(CATEGORIES, "Name")
-    found = list(Report.build(study_of(frame, questions=Questions(categories=names))).figures.values())
+    found = list(Report.build(study_of(frame, questions=AskedQuestions(categories=names))).figures.values())
     assert [f.name for f in found if f.name.startswith("quality-metrics")] == [
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]
@@ -81,7 +81,7 @@ def test_nine_systems_fit_pages() -> None:
     for kind in ("quality-metrics", "quality-overall", "memory", "robustness", "quality-by-document"):
         pages = [f for f in found if f.name.removesuffix(f.name[-2:]) == kind or f.name == kind]
         shown = [system for page in pages for system in dict.fromkeys(page.table.data["system"])]
-        assert shown == rank_systems(frame), kind
+        assert shown == rank_systems_unscored_last(frame), kind
     assert "T Name" in next(f for f in found if f.name.startswith("quality-categories")).note
 
 
@@ -99,13 +99,15 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     looks = []
     for what in ("cost", "seconds"):
-        figure = cost.score_against_effort_figure(table, what, scope=Scope(("a/one", "b/two")))
+        figure = cost.score_against_cost_or_time_figure(table, what, scope=FigureScope(("a/one", "b/two")))
         assert figure is not None
         (legend,) = figure.plot().legends
         marks = {text.get_text().strip(): line for text, line in zip(legend.texts, legend.legend_handles, strict=True)}
         looks.append((marks["b/two"].get_color(), marks["b/two"].get_marker()))
     assert looks[0] == looks[1] == (style.COLOURS[1], style.MARKERS[1])
-    assert ": a/one" in cost.score_against_effort_figure(table, "cost", scope=Scope(("a/one", "b/two"))).note
+    assert (
+        ": a/one" in cost.score_against_cost_or_time_figure(table, "cost", scope=FigureScope(("a/one", "b/two"))).note
+    )
 
 
 def test_money_and_time_have_their_panels_in_one_order() -> None:
@@ -123,7 +125,7 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     titles = []
     for what in ("cost", "seconds"):
-        figure = cost.score_against_effort_figure(table, what)
+        figure = cost.score_against_cost_or_time_figure(table, what)
         assert figure is not None
         titles.append([axes.get_title() for axes in figure.plot().axes if axes.get_title()])
     assert titles == [["Quality", "Recall"]] * 2
@@ -142,7 +144,7 @@ def test_a_small_cost_is_told_per_thousand_answers() -> None:
         "policies_high": 90.0,
     }
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame({**data, "cost": [0.0011], "seconds": [0.2]}))
-    figure = cost.score_against_effort_figure(table, "cost")
+    figure = cost.score_against_cost_or_time_figure(table, "cost")
     assert figure is not None
     drawn = figure.plot()
     drawn.draw_without_rendering()

@@ -16,8 +16,13 @@ from running import TEXT, make_workspace, write
 from size import size
 from source import ROOT
 
-from genaipa.reports.gate import Loss, ReleaseGate, loss_of_new_release, significant_loss_in_points
-from genaipa.reports.matches import Match, compute_difference_rows
+from genaipa.reports.gate import (
+    ReleaseGate,
+    SignificantLoss,
+    significant_loss_in_points,
+    significant_loss_of_new_release,
+)
+from genaipa.reports.matches import MatchedScores, compute_difference_rows
 from genaipa.reports.pull_request import ChangedAnswer, render_comparison_markdown, render_markdown_link_to_report
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, PUBLISHED
 from genaipa.stats.power import POWER, VarianceComponents, find_detectable_differences
@@ -40,7 +45,7 @@ def compared(random: np.random.Generator, questions: int, documents: int, lost: 
     apart = apart.assign(experiment="quality", weight=1 / documents, known=True)
     old, new = pd.Series(60.0, names) + frame.mean(axis=1), pd.Series(60.0, names)
     pairs = pd.DataFrame({"ours": old, "theirs": new, "pairs": documents})
-    match = Match(pairs, apart, old, new, ["quality"], [])
+    match = MatchedScores(pairs, apart, old, new, ["quality"], [])
     return compute_difference_rows({OVERALL: match}, {"all": set(names)}).iloc[0].to_dict()
 
 
@@ -56,17 +61,20 @@ def test_equal_releases_seldom_fail_and_a_loss_is_found_as_planning_promises() -
     The size at which the planning page's rule promises 5 points is 96 questions about 30 documents.
     """
     random, pairs = np.random.default_rng(8), size(small=20, soak=1000)
-    red = sum(loss_of_new_release(compared(random, 32, 5)).fails_gate(3) for _ in range(pairs))
+    red = sum(significant_loss_of_new_release(compared(random, 32, 5)).fails_gate(3) for _ in range(pairs))
     assert red <= 0.05 * pairs
     fixed = VarianceComponents(PUBLISHED.questions, 0.0, PUBLISHED.rest)
     studies = size(small=5, soak=500)
     for questions, documents in size(small=[(32, 5)], soak=[(32, 5), (96, 30)]):
         promised = find_detectable_differences(
-            questions, documents, fixed, studies=size(small=20, soak=200)
+            questions, documents, fixed, simulated_study_count=size(small=20, soak=200)
         ).these_documents
         lost = promised if questions < 96 else 5.0
         rate = (
-            sum(loss_of_new_release(compared(random, questions, documents, lost)).fails_gate(3) for _ in range(studies))
+            sum(
+                significant_loss_of_new_release(compared(random, questions, documents, lost)).fails_gate(3)
+                for _ in range(studies)
+            )
             / studies
         )
         assert promised == pytest.approx(lost, abs=0.15)
@@ -77,14 +85,14 @@ def test_only_a_sure_loss_as_large_fails() -> None:
     """Not a gain, not what may be chance, not less than the gate's points, not without a gate, not what has no test."""
     assert (
         significant_loss_in_points(-4, 0.04),
-        significant_loss_in_points(-4, 0.04, level=0.01),
+        significant_loss_in_points(-4, 0.04, significance_level=0.01),
         significant_loss_in_points(4, 0.001),
     ) == (4, 0, 0)
-    assert Loss(4.0, "M_all").fails_gate(3)
-    assert Loss(3.0, "M_all").fails_gate(3)
-    assert not Loss(2.9, "M_all").fails_gate(3)
-    assert not Loss(0.0, "M_all").fails_gate(0)
-    assert not Loss(4.0, "M_all").fails_gate(None)
+    assert SignificantLoss(4.0, "M_all").fails_gate(3)
+    assert SignificantLoss(3.0, "M_all").fails_gate(3)
+    assert not SignificantLoss(2.9, "M_all").fails_gate(3)
+    assert not SignificantLoss(0.0, "M_all").fails_gate(0)
+    assert not SignificantLoss(4.0, "M_all").fails_gate(None)
     row = {
         "difference": 5.2,
         "low": 2.3,

@@ -10,14 +10,14 @@ from analysts import make_answers
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
-from genaipa.answers.fact import answer_facts, list_textless_facts
+from genaipa.answers.fact import answer_facts, list_facts_reading_no_reply_or_document
 from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs import inputs
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
 SILENT = """
@@ -33,7 +33,7 @@ def gathered(*names: str, events=(), **options):
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
         store.append_new_events(events)
-        return gather_study(here, select_sources(here, names or ("latest",)), store, **options)
+        return gather_study(here, select_runs_and_apply_filters(here, names or ("latest",)), store, **options)
 
 
 def test_each_answer_comes_with_what_is_known_of_it():
@@ -133,7 +133,7 @@ def test_a_system_stands_for_all_of_its_runs():
     frame = gathered("scripted/say.yaml").make_tidy_table()
     assert set(frame["system"]) == {"scripted/say.yaml"}
     assert len(set(frame["run"])) == 2
-    assert len(select_sources(find_workspace(), ())) == 2
+    assert len(select_runs_and_apply_filters(find_workspace(), ())) == 2
 
 
 def test_one_id_with_different_words_is_noticed():
@@ -160,7 +160,7 @@ def test_what_a_run_excludes_is_marked():
     found = gathered(events=given)
     assert found.make_tidy_table().set_index("question").loc["Q1", "excluded"] == "other-company: is about Facebook"
     assert not found.make_tidy_table()["counted"].any()
-    assert gathered(excluded=True).make_tidy_table()["counted"].sum() == 1
+    assert gathered(count_excluded=True).make_tidy_table()["counted"].sum() == 1
 
 
 def test_a_file_of_exclusions_with_a_slip_is_told():
@@ -210,11 +210,11 @@ def test_a_published_system_stands_for_the_study_itself():
     study, _ = carry_out(spec(systems=("scripted/say.yaml",)))
     again, _ = carry_out(spec(systems=("scripted/say.yaml",), seed=7))
     here = find_workspace()
-    assert len(select_sources(here, ["scripted/say.yaml"])) == 2
+    assert len(select_runs_and_apply_filters(here, ["scripted/say.yaml"])) == 2
     study.write_file(PUBLISHED_SCORES, format_published_scores_csv([]))
-    assert [source.folder.name for source in select_sources(here, ["scripted/say.yaml"])] == [study.name]
-    assert [source.folder.name for source in select_sources(here, ())] == [study.name]
-    assert [source.folder.name for source in select_sources(here, [again.name])] == [again.name]
+    assert [source.folder.name for source in select_runs_and_apply_filters(here, ["scripted/say.yaml"])] == [study.name]
+    assert [source.folder.name for source in select_runs_and_apply_filters(here, ())] == [study.name]
+    assert [source.folder.name for source in select_runs_and_apply_filters(here, [again.name])] == [again.name]
 
 
 def test_names_that_mean_nothing_are_errors():
@@ -225,16 +225,18 @@ def test_names_that_mean_nothing_are_errors():
         gather_study(here, [], None)
     make_answers(*REPLIES)
     with pytest.raises(GenaipaError, match="nothing-like-it"):
-        select_sources(here, ["nothing-like-it"])
+        select_runs_and_apply_filters(here, ["nothing-like-it"])
     with pytest.raises(UsageError, match="genaipa get genaipabench --runs"):
-        select_sources(here, ["published/bard"])
+        select_runs_and_apply_filters(here, ["published/bard"])
 
 
 def test_without_a_store_everything_is_unscored():
     """A report can be made before anyone scored."""
     make_answers(*REPLIES)
     here = find_workspace()
-    assert not gather_study(here, select_sources(here, ["latest"]), None).make_tidy_table()["counted"].any()
+    assert (
+        not gather_study(here, select_runs_and_apply_filters(here, ["latest"]), None).make_tidy_table()["counted"].any()
+    )
 
 
 def test_for_scores_alone_no_reply_is_read(monkeypatch):
@@ -244,9 +246,9 @@ def test_for_scores_alone_no_reply_is_read(monkeypatch):
     monkeypatch.setattr(
         "genaipa.answers.silence.classify_whether_silence_is_claimed", lambda *_: pytest.fail("a reply is read")
     )
-    alone = gathered(scores_alone=True).make_tidy_table()
+    alone = gathered(without_reading_texts=True).make_tidy_table()
     assert set(alone["claims_silence"]) == {""}
-    read = [name for fact in {*answer_facts()} - {*list_textless_facts()} for name in fact.columns]
+    read = [name for fact in {*answer_facts()} - {*list_facts_reading_no_reply_or_document()} for name in fact.columns]
     pd.testing.assert_frame_equal(*(frame.drop(columns=read) for frame in (alone, whole)))
 
 
@@ -255,8 +257,8 @@ def test_runs_with_the_same_texts_share_their_annotated_answers(monkeypatch):
     make_answers(*REPLIES, annotations=SILENT)
     carry_out(spec(systems=("scripted/say.yaml",), seed=7))
     found = []
-    real = inputs.find_annotations
-    monkeypatch.setattr(inputs, "find_annotations", lambda *given: found.append(given) or real(*given))
+    real = inputs.find_annotation_file
+    monkeypatch.setattr(inputs, "find_annotation_file", lambda *given: found.append(given) or real(*given))
     frame = gathered("scripted/say.yaml").make_tidy_table()
     assert sorted(zip(frame["question"], frame["silent"], strict=True)) == [
         *[("Q1", "no")] * 2,

@@ -15,7 +15,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.comparison import compare
 from genaipa.reports.evidence import measure_plan_share
 from genaipa.reports.judged.alone import group_passes_by_judge, keep_only_scores_of_judge_passes
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def test_verdicts_count_alone(asked: list[Record]) -> None:
     """One row of each pass, one without values of what was not judged, and no score of people's."""
     keep([*verdicts(asked[:4]), *(human("ada", one.digest, (0,) * 5) for one in asked)])
     here = find_workspace()
-    frame = gather_study_with_stored_scores(here, select_sources(here, ())).table
+    frame = gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ())).table
     made = keep_only_scores_of_judge_passes(frame, group_passes_by_judge(frame)["lab/referee-9b"])
     assert len(made) == len(asked)
     assert made["counted"].sum() == 4
@@ -161,7 +161,7 @@ def test_verdicts_count_alone(asked: list[Record]) -> None:
     left_out = frame.assign(excluded="an audit's reason")
     passes = group_passes_by_judge(frame)["lab/referee-9b"]
     assert not keep_only_scores_of_judge_passes(left_out, passes)["counted"].any()
-    assert keep_only_scores_of_judge_passes(left_out, passes, excluded=True)["counted"].sum() == 4
+    assert keep_only_scores_of_judge_passes(left_out, passes, with_excluded=True)["counted"].sum() == 4
     assert group_passes_by_judge(frame, "another rubric's digest") == {}
 
 

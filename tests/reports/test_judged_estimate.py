@@ -16,9 +16,9 @@ from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.estimate import estimate_human_scores_with_judge, estimate_sides_with_one_lambda
-from genaipa.reports.sides import Side
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.reports.sides import ComparisonSide
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.waves import Waves, digest_prefix_used_in_waves, draw_and_save_waves
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, typed
@@ -91,7 +91,9 @@ def test_the_worst_answers_beside_a_wave_move_no_average():
     assert boards[1].loc["a/one", "scored"] == "64 of 96, 48 of them at random"
     assert boards[1].loc["b/two"].equals(boards[0].loc["b/two"])
     before, after = (
-        compare_sides(*(Side(name, one[one["system"] == name], {}, {}) for name in ("a/one", "b/two")), anyway=True)
+        compare_sides(
+            *(ComparisonSide(name, one[one["system"] == name], {}, {}) for name in ("a/one", "b/two")), anyway=True
+        )
         for one in (frame, more)
     )
     assert after.frame.loc[0, "mean_a"] == pytest.approx(boards[0].loc["a/one", "m_all"])
@@ -264,8 +266,8 @@ def test_of_a_real_store(demo, tmp_path):
     """Answers of the demo, some scored by a person at random, all by a judge, through files, store and gatherer."""
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     here = find_workspace(tmp_path)
-    answers = Pool(here, [source.folder for source in select_sources(here, SYSTEMS)]).answers
-    waves = draw_and_save_waves(here, answers.values(), (), size=16, seed=0)
+    answers = AnswerPool(here, [source.folder for source in select_runs_and_apply_filters(here, SYSTEMS)]).answers
+    waves = draw_and_save_waves(here, answers.values(), (), size_of_each_group=16, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
     events = [score(str(JUDGE), digest, typed("1" + own[1:]), scorer="machine") for digest, own in keys.items()]
@@ -276,7 +278,7 @@ def test_of_a_real_store(demo, tmp_path):
     ]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append_new_events(events)
-        gathered = gather_study(here, select_sources(here, SYSTEMS), store)
+        gathered = gather_study(here, select_runs_and_apply_filters(here, SYSTEMS), store)
     found = estimate_human_scores_with_judge(gathered.table)
     assert found.judges == ("made-up",)
     assert set(found.estimated_groups["system"]) == {*SYSTEMS}
@@ -295,6 +297,6 @@ def test_a_damaged_file_of_waves_is_said(demo, tmp_path):
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     (tmp_path / "waves.jsonl").write_text("{}\n")
     here = find_workspace(tmp_path)
-    gathered = gather_study(here, select_sources(here, ["demo"]), None)
+    gathered = gather_study(here, select_runs_and_apply_filters(here, ["demo"]), None)
     assert not gathered.waves
     assert any("waves.jsonl" in problem for problem in gathered.problems)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from genaipa.reports.judged.findings import classify_leniency_in_words, describe_agreement_with_people
-from genaipa.reports.judged.quality import alpha_differences_from_people_table, judge_agreement_table
+from genaipa.reports.judged.quality import judge_agreement_table, judge_minus_people_alpha_table
 from genaipa.reports.judged.verdicts import GivenScores, Verdicts
 from rubrics import METRICS, PAPER, VALUES
 
@@ -54,7 +54,7 @@ def verdicts(answers: int, of_judge: float, of_people: float = 0.6, *, twice: in
 
 def first_row(given: Verdicts) -> dict[str, object]:
     """What is said of M_all."""
-    return alpha_differences_from_people_table(given).data.to_dict("records")[0]
+    return judge_minus_people_alpha_table(given).data.to_dict("records")[0]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
     with_people = judge_agreement_table(given).data
     with_people = with_people[with_people["with"] == "people"].to_dict("records")
     said = list(
-        describe_agreement_with_people(with_people, alpha_differences_from_people_table(given).data.to_dict("records"))
+        describe_agreement_with_people(with_people, judge_minus_people_alpha_table(given).data.to_dict("records"))
     )
     as_much, less = (next(one for one in said if words in one) for words in ("as much as people agree", "less than"))
     assert "within 0.1." in as_much

@@ -16,23 +16,23 @@ from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.beside import (
-    _estimate_equivalent_scores_and_hours,
+    _equivalent_scores_and_hours_saved,
     describe_forecasts_of_scores_needed,
     describe_scores_needed_for_target,
-    make_forecast_of_scores_needed,
-    people_and_judge_table,
+    forecast_scores_needed_or_none,
+    people_judge_and_combined_means_table,
     scores_needed_forecast_table,
 )
 from genaipa.reports.judged.estimate import estimate_human_scores_with_judge, estimate_sides_with_one_lambda
 from genaipa.reports.matches import compute_difference_rows, match_systems_by_measure
-from genaipa.reports.sides import Side
+from genaipa.reports.sides import ComparisonSide
 from genaipa.reports.significance import OVERALL
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.people import User
 from genaipa.scoring.waves import digest_prefix_used_in_waves, draw_and_save_waves
 from genaipa.stats.forecast import Forecast
-from genaipa.ui.results import ResultsChoice, make_view, results_cache
+from genaipa.ui.results import ResultsChoice, make_results_view_cached, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -45,7 +45,7 @@ def study():
 
 def side(frame, name):
     """One system of a tidy table, as a comparison takes it."""
-    return Side(name, frame[frame["system"] == name], defaultdict(set), defaultdict(set))
+    return ComparisonSide(name, frame[frame["system"] == name], defaultdict(set), defaultdict(set))
 
 
 @pytest.mark.full
@@ -67,7 +67,7 @@ def test_people_and_judge_stand_beside_people_alone(study):
     """Each row has both averages, what the estimate is worth in scores and hours, and the judge alone, in grey."""
     human = study.frame[study.frame["counted"]]["answer"].unique()
     events = [score("ada", answer, seconds=360.0) for answer in human]
-    made = people_and_judge_table(study.frame, events)
+    made = people_judge_and_combined_means_table(study.frame, events)
     assert len(made.data) == 24
     row, board = made.data.iloc[18], overall.averages_of_each_metric_table(study.frame).data
     key = ["system", "experiment", "measure"]
@@ -90,13 +90,13 @@ def test_the_worth_is_told_in_hours():
     ends = (
         {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide} for half, wide in ((2, 3), (1, 2))
     )
-    assert _estimate_equivalent_scores_and_hours(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
+    assert _equivalent_scores_and_hours_saved(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
 
 
 def test_a_study_without_a_judge_has_none_of_it():
     """No table beside, no forecast, no sentence: what is written is what was before."""
     frame = judged(judge=None).frame
-    assert not people_and_judge_table(frame)
+    assert not people_judge_and_combined_means_table(frame)
     assert not scores_needed_forecast_table(frame)
     assert describe_forecasts_of_scores_needed(frame) == []
     assert set(overall.leaderboard_table(frame).data["scored"]) == {"48 of 96, at random"}
@@ -110,7 +110,7 @@ def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     frame = study.frame[study.frame["scorer"] == "machine"].reset_index(drop=True)
     assert not overall.leaderboard_table(frame)
     assert not overall.averages_of_each_metric_table(frame)
-    data = people_and_judge_table(frame).data
+    data = people_judge_and_combined_means_table(frame).data
     assert data["mean"].isna().all()
     assert data["people"].isna().all()
     assert data["judge"].notna().all()
@@ -171,10 +171,10 @@ def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
 
 def test_forecasts_are_rows_and_sentences(study):
     """The table and the sentences come from the same estimate as the leaderboard."""
-    one = make_forecast_of_scores_needed(study.frame, "a/one", "quality")
-    row = people_and_judge_table(study.frame).data.iloc[0]
+    one = forecast_scores_needed_or_none(study.frame, "a/one", "quality")
+    row = people_judge_and_combined_means_table(study.frame).data.iloc[0]
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
-    assert one.least_half_interval < one.half
+    assert one.half_interval_if_all_scored < one.half
     data = scores_needed_forecast_table(study.frame).data
     assert list(data.columns) == ["system", "experiment", "scored", "half", "to5", "to3", "floor"]
     assert len(describe_forecasts_of_scores_needed(study.frame)) == len(data) == 4
@@ -188,8 +188,8 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     monkeypatch.chdir(tmp_path)
     here = find_workspace(tmp_path)
-    pool = Pool(here, [source.folder for source in select_sources(here, ["demo"])])
-    waves = draw_and_save_waves(here, pool.answers.values(), (), size=24, seed=0)
+    pool = AnswerPool(here, [source.folder for source in select_runs_and_apply_filters(here, ["demo"])])
+    waves = draw_and_save_waves(here, pool.answers.values(), (), size_of_each_group=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
     wave = [digest for digest in keys if digest_prefix_used_in_waves(digest) in waves.all_wave_digest_prefixes]
@@ -200,7 +200,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     )
     snapshot = results_cache(desk.pool).get_or_read_snapshot(desk)
     before = (
-        make_view(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(frozenset()))
+        make_results_view_cached(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(frozenset()))
         .people_and_judge_table_and_forecasts[0]
         .data
     )
@@ -213,17 +213,19 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
     assert float(known[5]) > 0
     assert "±3: " in page.text()
-    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk, renew=True)
+    snapshot = results_cache(desk.pool).get_or_read_snapshot(desk, renew_if_stale=True)
     for hidden in (desk.queue.answers_analyst_may_still_score("edsger"), frozenset(wave[::4])):
         assert (
-            not make_view(snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(hidden))
+            not make_results_view_cached(
+                snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(hidden)
+            )
             .people_and_judge_table_and_forecasts[0]
             .data["mean"]
             .notna()
             .any()
         )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = make_view(
+    beyond = make_results_view_cached(
         snapshot, ResultsChoice(), snapshot.make_hidden_byte_per_distinct_answer(frozenset(keys) - frozenset(wave))
     )
     assert beyond.people_and_judge_table_and_forecasts[0].data["mean"].notna().any()

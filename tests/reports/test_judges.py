@@ -21,23 +21,23 @@ from pages import Shown, desk_here
 
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.study import Study
-from genaipa.reports.chapters.agreement import alpha_by_silence_and_language_table, alpha_table
+from genaipa.reports.chapters.agreement import alpha_by_silence_and_language_table, analyst_alpha_table
 from genaipa.reports.chapters.judges import JudgesChapter
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.judged.quality import (
     EPSILON,
-    alternative_test_table,
+    alternative_annotator_test_table,
     group_answers_by_document_traits,
     judge_agreement_by_group_table,
     judge_agreement_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.people import User
-from genaipa.scoring.rubric import format_value
+from genaipa.scoring.rubric import format_signed_value
 from genaipa.stats.annotators import run_alternative_annotator_test
 from genaipa.ui.charts import drop_judges_chapter_unless_adjudicator
-from genaipa.ui.results import ResultsChoice, make_view, results_cache
+from genaipa.ui.results import ResultsChoice, make_results_view_cached, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
 from tests.conftest import forget_personal_settings
@@ -58,12 +58,12 @@ ERRING = f"{GPT} @ba9876"
 def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_study_with_stored_scores(here, select_sources(here, ()))
+    return gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ()))
 
 
 def chapter_of(found: Study) -> Chapter:
     """The chapter on judges."""
-    return JudgesChapter().make(found, Scope.from_frame(found.table))
+    return JudgesChapter().make(found, FigureScope.from_scores_table(found.table))
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
         there = {*frame.loc[some, "answer"].astype("str")}
         alone = found.replace_scores_from_events([event for event in found.log.counted if event.answer in there])
         own = people[(people["by"] == by) & (people["group"] == group)]
-        expected = alpha_table(alone.log.counted, PAPER).data
+        expected = analyst_alpha_table(alone.log.counted, PAPER).data
         columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
         pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), expected[columns])
         told = judged[(judged["judge"] == HARSH) & (judged["by"] == by) & (judged["group"] == group)]
@@ -263,8 +263,8 @@ def test_the_values_that_a_judge_confuses(study):
         pair = scores[person][answer]["clarity"], own[answer]["clarity"]
         expected[pair] = expected.get(pair, 0.0) + 0.25
     for people in VALUES:
-        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=format_value(people))
-        assert [row[f"judge {format_value(value)}"] for value in VALUES] == pytest.approx(
+        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=format_signed_value(people))
+        assert [row[f"judge {format_signed_value(value)}"] for value in VALUES] == pytest.approx(
             [expected.get((people, value), 0.0) for value in VALUES]
         )
 
@@ -292,7 +292,7 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
     more = found.replace_scores_from_events([*found.log.counted, *cy])
-    tested, scores = alternative_test_table(Verdicts.from_study(more)).data, given(more)
+    tested, scores = alternative_annotator_test_table(Verdicts.from_study(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
         own = scores[f"judge:{row['judge'].partition(' ')[0]}@0123456789ab#1"]
@@ -466,7 +466,7 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     desk = desk_here(per_answer=3)
     snapshot = results_cache(desk.pool).get_or_read_snapshot(desk)
     assert snapshot is not None
-    ada = make_view(
+    ada = make_results_view_cached(
         snapshot,
         ResultsChoice(),
         snapshot.make_hidden_byte_per_distinct_answer(desk.queue.answers_analyst_may_still_score("ada")),

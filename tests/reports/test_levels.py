@@ -6,7 +6,7 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
 from genaipa.reports.chapters.cost import CostChapter
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.levels import effort_level_differences_table
 from genaipa.reports.matches import m_all_differences_of_all_system_pairs
 
@@ -27,7 +27,7 @@ def levels_study(*systems, scored=12, **changed):
 def test_a_model_is_compared_with_itself_at_each_level() -> None:
     """Highest minus lowest comes first; money, time and thoughts are those of the same questions and documents."""
     study = levels_study("a/m@low", "a/m@high", "b/two", "a/m@none")
-    chapter = CostChapter().make(study, Scope())
+    chapter = CostChapter().make(study, FigureScope())
     table = chapter.tables[0]
     assert [*table.data["levels"]] == ["high minus none", "high minus low", "low minus none"]
     assert {*table.data["system"]} == {"a/m"}
@@ -60,16 +60,16 @@ def test_the_difference_of_two_levels_is_that_of_two_systems() -> None:
 
 def test_what_is_unknown_of_levels_is_said_once() -> None:
     """Without prices there is no ratio of money; a level of few scores is named; a model without levels has none."""
-    chapter = CostChapter().make(levels_study("a/m@none", "a/m@high", scored=9, cost=None), Scope())
+    chapter = CostChapter().make(levels_study("a/m@none", "a/m@high", scored=9, cost=None), FigureScope())
     table = chapter.tables[0]
     assert table.note.count("There is no ratio of money where a price is unknown") == 1
     assert table.data["money"].isna().all()
     assert "money" not in chapter.lead
     assert chapter.absent == ["a/m@high: people scored answers to 9 questions, too few to compare its level."]
-    free = CostChapter().make(levels_study("a/m@none", "a/m@high", cost=0.0, seconds=0.01), Scope())
+    free = CostChapter().make(levels_study("a/m@none", "a/m@high", cost=0.0, seconds=0.01), FigureScope())
     assert "no ratio of money" in free.tables[0].note
     assert "no ratio of time where no time was measured" in free.tables[0].note
-    plain = CostChapter().make(levels_study("a/m@high", "b/two"), Scope())
+    plain = CostChapter().make(levels_study("a/m@high", "b/two"), FigureScope())
     assert [table.name for table in plain.tables] == ["effort"]
     assert plain.lead.endswith("their cost.")
 
@@ -77,7 +77,7 @@ def test_what_is_unknown_of_levels_is_said_once() -> None:
 def test_a_line_joins_the_levels_of_a_model() -> None:
     """From the least level to the highest, in one look and named at each point; another system is a point alone."""
     study = levels_study("a/m@high", "b/two", "a/m@none", "a/m@low")
-    money, time = CostChapter().make(study, Scope()).figures
+    money, time = CostChapter().make(study, FigureScope()).figures
     for figure, wanted in ((money, [0.002, 0.004, 0.016]), (time, [1.5, 3.0, 12.0])):
         canvas = figure.plot()
         (axes,), (legend,) = canvas.axes, canvas.legends

@@ -10,18 +10,18 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from verdicts import JUDGE, judged
 
-from genaipa.reports.chapters.groups import group_leaderboard_table
+from genaipa.reports.chapters.groups import leaderboard_by_document_group_table
 from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.matches import (
     PAIRS,
-    _describe_pair_meaning,
+    _describe_pair_meaning_or_empty,
     m_all_differences_of_all_system_pairs,
     possible_rank_ranges,
     system_difference_and_rank_tables,
 )
-from genaipa.reports.sides import Side
-from genaipa.runs.selection import Groups
+from genaipa.reports.sides import ComparisonSide
+from genaipa.runs.selection import DocumentGrouping
 from genaipa.stats.tests import adjust_p_by_holm
 from rubrics import METRICS
 
@@ -59,7 +59,7 @@ def test_pairs_are_those_of_compare() -> None:
     asked = {(document, question, "original"): {question} for document in DOCUMENTS for question in QUESTIONS}
     single = []
     for first, second in made.index:
-        sides = (Side(name, frame[frame["system"] == name], texts, asked) for name in (first, second))
+        sides = (ComparisonSide(name, frame[frame["system"] == name], texts, asked) for name in (first, second))
         one = compare_sides(*sides).frame.iloc[0]
         single.append(one["policies_p"])
         pair = made.loc[(first, second)]
@@ -136,15 +136,15 @@ def test_places_by_unlike_scores_say_so():
     """Within a group of documents, systems that were scored on different questions have places with a caution."""
     rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
     scored = [row for row in rows if (row["system"], row["document"]) != ("b/two", "uber") or row["source"] == "faq"]
-    groups = Groups("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
+    groups = DocumentGrouping("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
     assert (
         "Within rides, systems were scored on different"
-        in group_leaderboard_table(tidy_of(rows, score_rows(scored)), groups).note
+        in leaderboard_by_document_group_table(tidy_of(rows, score_rows(scored)), groups).note
     )
 
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():
     """An interval without 0 whose p is not below 0.05 among all pairs is called neither higher nor nothing."""
     told = found().assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
-    assert _describe_pair_meaning(told) == "may be chance, among so many pairs"
-    assert _describe_pair_meaning({**told, "p": 0.2}) == ""
+    assert _describe_pair_meaning_or_empty(told) == "may be chance, among so many pairs"
+    assert _describe_pair_meaning_or_empty({**told, "p": 0.2}) == ""

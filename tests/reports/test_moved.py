@@ -13,7 +13,7 @@ from genaipa.reports.moved import (
     AnswerSideAndCitations,
     ComparedAnswerPair,
     find_moved_answers,
-    rank_moved_answers,
+    sort_answer_pairs_by_movement,
 )
 from genaipa.reports.report import report
 from genaipa.reports.table import Table
@@ -54,9 +54,9 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
         4,
     )
     same = [pair(AnswerSideAndCitations("yes"), AnswerSideAndCitations("yes"), place) for place in (5, 6)]
-    ranked = rank_moved_answers([*same, cites, flips, judged, scored], NAMES)
+    ranked = sort_answer_pairs_by_movement([*same, cites, flips, judged, scored], NAMES)
     assert [one.position for one in ranked.pairs] == [4, 3, 2, 1, 5, 6]
-    assert [(one.score_difference, one.scorer_kind) for one in ranked.pairs[:3]] == [
+    assert [(one.score_gain_or_none, one.scorer_kind_of_both_or_empty) for one in ranked.pairs[:3]] == [
         (-20, "people"),
         (-10, "judge"),
         (None, ""),
@@ -71,15 +71,15 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
 
 def test_the_headline_counts_sides() -> None:
     """One question is named by its words, several are counted, and none is said."""
-    assert rank_moved_answers([turn("no", "yes"), turn("yes", "yes")], NAMES).changed_sides_headline == (
+    assert sort_answer_pairs_by_movement([turn("no", "yes"), turn("yes", "yes")], NAMES).changed_sides_headline == (
         "new says yes to \u201cIs honey sold?\u201d, where old says no: 1 of 2 answers changed sides."
     )
     several = [turn("silent", "open")] * 2 + [turn("no", "yes"), turn("no", "no")]
-    assert rank_moved_answers(several, NAMES).changed_sides_headline == (
+    assert sort_answer_pairs_by_movement(several, NAMES).changed_sides_headline == (
         "3 of 4 answers changed sides from old to new: 2 from silent to an answer, 1 from no to yes."
     )
     assert (
-        rank_moved_answers([turn("no", "no")], NAMES).changed_sides_headline
+        sort_answer_pairs_by_movement([turn("no", "no")], NAMES).changed_sides_headline
         == "None of 1 answer changed sides from old to new."
     )
     assert "not asked any question in the same words" in AnswerPairsByMovement(NAMES).changed_sides_headline
@@ -111,7 +111,7 @@ def test_two_runs_are_read_with_their_scores() -> None:
             store.append_new_events([verdict(judge, first[system], places) for system in systems])
     moved = find_moved_answers(*systems)
     assert [one.question for one in moved.pairs] == ["Q4", "Q1", "Q3"], "a failure is no answer"
-    assert moved.pairs[0].scorer_kind == "people"
+    assert moved.pairs[0].scorer_kind_of_both_or_empty == "people"
     sold = moved.pairs[1]
     assert (sold.first.side, sold.second.side, sold.asked) == ("no", "yes", "Question 1 on Acme?")
     assert (sold.citations_lost, sold.citations_gained) == (

@@ -18,7 +18,7 @@ from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.chapters import outcomes, silent
 from genaipa.reports.chapters.groups import outcomes_and_silence_by_group_table as groups_answers
 from genaipa.runs.manifest import WITHHELD, WithheldTextFacts
-from genaipa.runs.selection import Groups, select_sources
+from genaipa.runs.selection import DocumentGrouping, select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from genaipa_watch.over_time import tabulate_changes_since_first_occasion
 
@@ -89,11 +89,11 @@ def test_outcomes_and_groups_count_them_where_there_are_any() -> None:
     """The column is there only where somebody said nothing."""
     made = outcomes.question_outcome_counts_table(study_of(mixed()))
     assert made.data.set_index("system")["mute"].to_dict() == {"a/mute": 3, "b/bold": 0}
-    told = groups_answers(study_of(mixed()), Groups("sector", {"uber": "rides"})).data.set_index("system")
+    told = groups_answers(study_of(mixed()), DocumentGrouping("sector", {"uber": "rides"})).data.set_index("system")
     assert told[["mute", "says_silent"]].values.tolist() == [[3, 1.0], [0, 0.5]]
     plain = tidy_of(answer_rows(systems=("b/bold",), documents=("uber",), questions=QUESTIONS))
     assert "mute" not in outcomes.question_outcome_counts_table(study_of(plain)).data
-    assert "mute" not in groups_answers(study_of(plain), Groups("sector", {"uber": "rides"})).data
+    assert "mute" not in groups_answers(study_of(plain), DocumentGrouping("sector", {"uber": "rides"})).data
 
 
 def test_over_time_a_system_that_falls_mute_refuses_and_does_not_assert() -> None:
@@ -121,7 +121,7 @@ def mute() -> RunFolder:
 def stances(place: str = ".") -> dict[str, str]:
     """What each answer of the latest run of a workspace claims."""
     here = find_workspace(place)
-    frame = gather_study_with_stored_scores(here, select_sources(here, ["latest"])).make_tidy_table()
+    frame = gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ["latest"])).make_tidy_table()
     return dict(zip(frame["question"].astype(str), frame["claims_silence"].astype(str), strict=True))
 
 

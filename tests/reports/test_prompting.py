@@ -12,7 +12,7 @@ from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.report import Report
-from genaipa.reports.sides import Side
+from genaipa.reports.sides import ComparisonSide
 from genaipa.scoring.rubric import BandBounds
 
 DOCUMENTS = ("airbnb", "spotify", "twitter", "uber")
@@ -108,7 +108,7 @@ def side(frame, system):
     """A system's side of a comparison, asked the same as the others."""
     texts = {document: {document} for document in DOCUMENTS}
     all_of_it = {(d, q, "original"): {q} for d in DOCUMENTS for q in QUESTIONS}
-    return Side(system, frame[frame["system"] == system], texts, all_of_it)
+    return ComparisonSide(system, frame[frame["system"] == system], texts, all_of_it)
 
 
 def test_a_comparison_wants_the_same_prompts() -> None:

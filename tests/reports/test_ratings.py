@@ -11,9 +11,9 @@ from framing import answer_rows, study_of, tidy_of
 from judged import GPT, human, verdict
 from running import write
 
-from genaipa.answers.study import Log, Study
+from genaipa.answers.study import AnswerEventLog, Study
 from genaipa.reports.chapters import agreement, judges
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.judged.verdicts import LEAST
 from rubrics import METRICS, VALUES
 
@@ -59,7 +59,7 @@ def study(monkeypatch: pytest.MonkeyPatch) -> Study:
         ada, bo, judge = (tuple(random.choice(3, len(METRICS), p=(0.6, 0.3, 0.1)).tolist()) for _ in range(3))
         events += [human("ada", answer, ada, number), verdict(GPT, answer, judge)]
         events += [human("bo", answer, bo, number)] if number < ANSWERS - 1 else []
-    return study_of(tidy_of(rows), log=Log(events))
+    return study_of(tidy_of(rows), log=AnswerEventLog(events))
 
 
 def ranks_of(study: Study, *scorers: str) -> list[list[int]]:
@@ -72,7 +72,7 @@ def ranks_of(study: Study, *scorers: str) -> list[list[int]]:
 
 def test_ratings_of_a_package_are_compared(study: Study) -> None:
     """Alpha over answers and parts is krippendorff's; an answer that one person rated counts with judges alone."""
-    chapter = agreement.AgreementChapter().make(study, Scope())
+    chapter = agreement.AgreementChapter().make(study, FigureScope())
     tables = {table.name: table for table in chapter.tables}
     table = tables["marks-agreement"]
     (row,) = table.data.to_dict("records")
@@ -83,6 +83,6 @@ def test_ratings_of_a_package_are_compared(study: Study) -> None:
     assert (row["answers"], row["marks"]) == (ANSWERS - 1, (ANSWERS - 1) * len(METRICS))
     assert "(good, fair, bad, in this order)" in table.note
     assert "The agreement stains is left out: it can't be instantiated (KeyError: 'ink')." in chapter.absent
-    tables = {table.name: table for table in judges.JudgesChapter().make(study, Scope()).tables}
+    tables = {table.name: table for table in judges.JudgesChapter().make(study, FigureScope()).tables}
     (row,) = tables["judges-marks"].data.to_dict("records")
     assert (row["answers"], row["marks"]) == (ANSWERS, ANSWERS * len(METRICS))

@@ -155,7 +155,7 @@ def test_hostile_csv(hostile):
     """A cell is text that a spreadsheet does not run, and reads back as it was."""
     rows = list(csv.reader(io.StringIO(render.as_csv(table_of({"system": [hostile], "n": [-1]})), newline="")))
     assert rows[1][0][0] not in "=+-@\t\r"
-    assert [unescape_formula(rows[1][0], csv=True), rows[1][1]] == [hostile, "-1"]
+    assert [unescape_formula(rows[1][0], in_csv=True), rows[1][1]] == [hostile, "-1"]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

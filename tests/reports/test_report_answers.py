@@ -12,7 +12,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.reports import answers as page_answers
 from genaipa.reports.page import render_pages
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
 SENTENCE = "We collect nothing else from you."
@@ -38,7 +38,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
         store.append_new_events(
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
-        found = gather_study(find_workspace(), select_sources(find_workspace(), ()), store)
+        found = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), store)
     return render_pages(Report.build(found), {}, whole=whole)["index.html"]
 
 

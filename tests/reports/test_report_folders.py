@@ -14,7 +14,7 @@ from genaipa.answers.study import Study
 from genaipa.errors import UsageError
 from genaipa.reports.report import Report
 from genaipa.reports.writing import choose_report_folder, read_report_selection
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def some_report() -> Study:
     """What a report on a small run is made of."""
     make_workspace(questions=1)
     carry_out(spec(systems=("extractive",)))
-    return gather_study(find_workspace(), select_sources(find_workspace(), ()), None)
+    return gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), None)
 
 
 def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:

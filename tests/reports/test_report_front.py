@@ -8,7 +8,7 @@ from words import Words, budgets
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import overall
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.page import build_first_screen
 from genaipa.reports.report import Report
 from rubrics import METRICS
@@ -23,7 +23,8 @@ def first_screen(frame):
     bounds = gathered.rubric.bands
     with plain_texts:
         made = overall.OverallChapter().make(
-            gathered, Scope.from_frame(frame, gathered.questions.categories, bounds, gathered.questions.texts)
+            gathered,
+            FigureScope.from_scores_table(frame, gathered.questions.categories, bounds, gathered.questions.texts),
         )
     return build_first_screen(Report(gathered, bounds, [made] if made else []))
 
@@ -62,7 +63,7 @@ def test_systems_have_one_order():
     scores = [score | values[row["system"]] for row in scored for score in score_rows([row])]
     ordered = Report.build(study_of(tidy_of(rows, scores))).frame
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
-    assert Scope.from_frame(ordered).systems == ("z/better", "a/worse", "c/unscored")
+    assert FigureScope.from_scores_table(ordered).systems == ("z/better", "a/worse", "c/unscored")
     assert list(overall.leaderboard_table(ordered).data["system"]) == ["z/better", "a/worse"]
     assert list(dict.fromkeys(overall.averages_of_each_metric_table(ordered).data["system"])) == ["z/better", "a/worse"]
 

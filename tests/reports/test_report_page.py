@@ -19,12 +19,12 @@ from stores import GOOD, POOR, opened, score
 from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
 from genaipa.reports.chapters.overall import note_unranked_systems
-from genaipa.reports.matches import explain_missing_pairs
+from genaipa.reports.matches import explain_missing_pairs_if_too_many
 from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
-from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
+from genaipa.runs.selection import list_run_folders_oldest_first, select_runs_and_apply_filters
 from genaipa.scoring.rubric import BandBounds
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
@@ -39,7 +39,10 @@ def gathered(*events, excluded=False):
     with opened("sqlite:///scores.db") as store:
         store.append_new_events(events)
         return gather_study(
-            here, select_sources(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded
+            here,
+            select_runs_and_apply_filters(here, [path.name for path in sorted(here.runs.iterdir())]),
+            store,
+            count_excluded=excluded,
         )
 
 
@@ -374,8 +377,8 @@ def test_a_system_without_a_place_is_named_with_the_reason(genaipa):
     assert said in Report.build(study_of(frame)).notable
     assert not note_unranked_systems(frame[frame["system"] == "a/one"])
     assert not note_unranked_systems(frame[frame["system"] == "c/three"]), "where nobody has a place, others say so"
-    assert "at most 30, and here are 31" in explain_missing_pairs(31)
-    assert not explain_missing_pairs(30)
+    assert "at most 30, and here are 31" in explain_missing_pairs_if_too_many(31)
+    assert not explain_missing_pairs_if_too_many(30)
     folder = make_answers(*REPLIES)
     write("other.yaml", "default: No.\n")
     carry_out(spec(systems=("scripted/other.yaml",)))

@@ -11,7 +11,7 @@ from tabling import published
 
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
-from genaipa.stats.intervals import interval_of_document_mean
+from genaipa.stats.intervals import interval_of_mean_over_documents
 
 SYSTEM, DOCUMENTS = "a/one", ("uber", "spotify", "airbnb", "twitter")
 M_ALL = {"T_f1": (70.0, 85.0, 90.0, 77.5), "T_u1": (100.0, 100.0, 100.0, 100.0), "UC_f1": (40.0, 70.0, 25.0, 60.0)}
@@ -35,9 +35,9 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
     for question in ("T_f1", "UC_f1"):
         values, row = M_ALL[question], found.loc[question]
         assert (row["policies_low"], row["policies_high"]) == pytest.approx(
-            interval_of_document_mean(values, (10, 100))
+            interval_of_mean_over_documents(values, (10, 100))
         )
-        ends = interval_of_document_mean([(value - 55) / 45 for value in values], (-1, 1))
+        ends = interval_of_mean_over_documents([(value - 55) / 45 for value in values], (-1, 1))
         assert (row["clarity_policies_low"], row["clarity_policies_high"]) == pytest.approx(ends)
     low, high = scipy.stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), scipy.stats.sem(M_ALL["UC_f1"]))
     assert found.loc["UC_f1", "policies_low"] < low < high

@@ -29,7 +29,7 @@ from genaipa.reports.chapters import (
     texts,
 )
 from genaipa.reports.report import Report
-from genaipa_points.tables import tabulate_recall_and_harm
+from genaipa_points.tables import tabulate_point_recall_and_harm_rates
 from rubrics import PAPER
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TABLES = {
     "scores-by-question": documents.scores_by_question_and_document_table,
-    "five-numbers": documents.five_number_summary_table,
+    "five-numbers": documents.five_number_summary_by_document_table,
     "faq-against-user": overall.scores_by_question_source_table,
     "easiest-and-hardest": metrics.easiest_and_hardest_questions_table,
     "documents-ranked": documents.document_ranks_over_all_systems_table,
@@ -45,25 +45,25 @@ TABLES = {
     "metrics-by-question": metrics.metrics_by_question_table,
     "metrics-by-category": metrics.metrics_by_category_table,
     "regulation": regulation.regulation_scores_table,
-    "robustness": robustness.paraphrase_drops_table,
+    "robustness": robustness.paraphrase_drops_by_group_table,
     "robustness-by-question": robustness.paraphrase_drops_by_question_table,
-    "consistency": lambda frame: consistency.consistency_table(
+    "consistency": lambda frame: consistency.answer_consistency_by_system_table(
         consistency.measure_consistency_of_repeated_answers(frame)
     ),
-    "consistency-by-question": lambda frame: consistency.consistency_by_question_table(
+    "consistency-by-question": lambda frame: consistency.answer_consistency_by_question_table(
         consistency.measure_consistency_of_repeated_answers(frame)
     ),
     "conversations": order.shared_and_separate_conversations_table,
-    "positions": order.position_trend_table,
+    "positions": order.question_position_trend_table,
     "memory": closed_book.gains_from_document_by_question_table,
     "memory-summary": closed_book.mean_gains_from_document_table,
     "effort": lambda frame: cost.time_and_cost_table(study_of(frame)),
     "answers": lambda frame: outcomes.question_outcome_counts_table(study_of(frame)),
-    "points": tabulate_recall_and_harm,
+    "points": tabulate_point_recall_and_harm_rates,
     "silent-questions": lambda frame: silent.silence_error_rates_table(study_of(frame)),
     "silent-differences": lambda frame: silent.silence_error_differences_table(study_of(frame)),
     "silent-quality": silent.quality_by_silence_table,
-    "agreement": lambda _: agreement.alpha_table([], PAPER),
+    "agreement": lambda _: agreement.analyst_alpha_table([], PAPER),
     "leaderboard": overall.leaderboard_table,
     "averages": overall.averages_of_each_metric_table,
 }
@@ -204,7 +204,7 @@ def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
 def test_one_answer_has_a_score_and_no_interval() -> None:
     """Of one answer there is its score, its one question is easy rather than hard, and the note says how few it is."""
     frame = frames()["one answer"]
-    five = documents.five_number_summary_table(frame)
+    five = documents.five_number_summary_by_document_table(frame)
     assert five.data["n"].tolist() == [1, 1]
     assert five.data["median"].tolist() == [100, 100]
     assert five.data["low"].isna().all()
@@ -224,7 +224,7 @@ def test_equal_values_have_no_interval() -> None:
     board = overall.leaderboard_table(frame).data
     assert board[["rank", "m_all"]].values.tolist() == [[1, 77.5]] * 2
     assert board[["low", "high", "policies_low", "policies_high"]].isna().all(axis=None)
-    drops = robustness.paraphrase_drops_table(frame).data
+    drops = robustness.paraphrase_drops_by_group_table(frame).data
     assert drops["drop"].eq(0).all()
     assert drops["low"].isna().all()
     assert metrics.metrics_by_category_table(frame).data["m_all"].tolist() == [77.5] * 16

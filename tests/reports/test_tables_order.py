@@ -25,7 +25,7 @@ def placed(of, *, conversation="shared", shuffle=True):
 def test_a_slope_is_from_the_first_question_to_the_last() -> None:
     """100, 77.5 and 55 by place fall by 45, in whatever document; two runs of a kind are one row of the table."""
     rows, scores = placed(lambda place, _: (1, 0.5, 0)[place - 1])
-    data = order.position_trend_table(tidy_of(rows, scores)).data
+    data = order.question_position_trend_table(tidy_of(rows, scores)).data
     columns = ["conversation", "first", "middle", "last", "slope", "n", "documents"]
     assert data[columns].values.tolist() == [["shared", *map(pytest.approx, (100, 77.5, 55, -45)), 3, 3]]
 
@@ -33,8 +33,8 @@ def test_a_slope_is_from_the_first_question_to_the_last() -> None:
 def test_hard_questions_that_come_late_are_no_slope() -> None:
     """Where documents differ and places don't, nothing changes; with one order for all, nothing can be said."""
     rows, scores = placed(lambda _, document: DOCUMENTS.index(document) / 2)
-    assert order.position_trend_table(tidy_of(rows, scores)).data["slope"].tolist() == [pytest.approx(0)]
-    assert not order.position_trend_table(tidy_of(*placed(lambda place, _: place / 3, shuffle=False)))
+    assert order.question_position_trend_table(tidy_of(rows, scores)).data["slope"].tolist() == [pytest.approx(0)]
+    assert not order.question_position_trend_table(tidy_of(*placed(lambda place, _: place / 3, shuffle=False)))
 
 
 def test_kinds_of_conversation_are_paired_by_cell() -> None:
@@ -52,5 +52,5 @@ def test_what_is_not_known_of_an_order_is_in_no_table() -> None:
     """Published answers and recordings have neither a kind of conversation nor a place."""
     rows, scores = placed(lambda place, _: place / 3)
     unknown = [{**row, "conversation": "", "position": 0} for row in rows]
-    assert not order.position_trend_table(tidy_of(unknown, scores))
+    assert not order.question_position_trend_table(tidy_of(unknown, scores))
     assert not order.shared_and_separate_conversations_table(tidy_of(unknown, scores))

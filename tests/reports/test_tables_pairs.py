@@ -32,7 +32,7 @@ def test_a_drop_is_paired_by_document_and_question() -> None:
         return 1 if answer["wording"] in ("original", "paraphrase-1") else -1
 
     frame = tidy_of(answers, scored(answers, value))
-    data = robustness.paraphrase_drops_table(frame).data
+    data = robustness.paraphrase_drops_by_group_table(frame).data
     assert data["questions"].tolist() == ["all", "faq", "T"]
     assert data[["n", "original", "paraphrased", "drop"]].values.tolist() == [pytest.approx([1, 100, 40, 60])] * 3
     by_question = robustness.paraphrase_drops_by_question_table(frame).data.values.tolist()
@@ -49,7 +49,7 @@ def test_a_drop_counts_every_question_alike() -> None:
         lost = answer["experiment"] == "robustness" and answer["question"] == "T_f1" and answer["document"] == "uber"
         return -1 if lost else 1
 
-    data = robustness.paraphrase_drops_table(tidy_of(answers, scored(answers, value))).data
+    data = robustness.paraphrase_drops_by_group_table(tidy_of(answers, scored(answers, value))).data
     assert data[["questions", "n", "drop"]].values.tolist()[0] == ["all", 2, 22.5]
 
 
@@ -73,7 +73,9 @@ def test_a_drop_of_published_means_where_there_is_no_document() -> None:
 
 def consistent(frame):
     """(over, experiment, measure) → mean, of the table of one system."""
-    data = consistency.consistency_table(consistency.measure_consistency_of_repeated_answers(frame)).data
+    data = consistency.answer_consistency_by_system_table(
+        consistency.measure_consistency_of_repeated_answers(frame)
+    ).data
     return {tuple(row[:3]): row[3] for row in data[["over", "experiment", "measure", "mean"]].values.tolist()}
 
 
@@ -134,7 +136,7 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
     """A question about three documents has one, one about two has not."""
     answers = answer_rows(systems=("b/two",), documents=("uber", "spotify", "x"), questions=FEW, repetitions=2)
     answers = [row for row in answers if (row["question"], row["document"]) != ("T_u1", "x")]
-    data = consistency.consistency_by_question_table(
+    data = consistency.answer_consistency_by_question_table(
         consistency.measure_consistency_of_repeated_answers(tidy_of(answers, score_rows(answers)))
     ).data
     assert data[["question", "documents"]].values.tolist() == [["T_f1", 3], ["T_u1", 2], ["UC_f1", 3]]
@@ -374,7 +376,7 @@ def test_agreement_of_independent_people() -> None:
         _event(10, "cy", "answer 0", -1.0, independent=False),
         _event(11, "bot", "answer 0", -1.0, scorer="machine"),
     ]
-    table = agreement.alpha_table(events, PAPER)
+    table = agreement.analyst_alpha_table(events, PAPER)
     assert table.data["metric"].tolist() == list(METRICS)
     columns = ["alpha", "agreement", "apart", "answers", "analysts"]
     assert table.data[columns].values.tolist() == [[1, 1, 0, 3, 2]] * 5
@@ -383,7 +385,7 @@ def test_agreement_of_independent_people() -> None:
 def test_agreement_that_is_not_defined_says_why() -> None:
     """Where every value is the same alpha is blank with its reason; one analyst alone gives no table."""
     events = [_event(place, who, "one", 1.0) for place, who in enumerate(("ada", "bo"))]
-    table = agreement.alpha_table(events, PAPER)
+    table = agreement.analyst_alpha_table(events, PAPER)
     assert table.data["alpha"].isna().all()
     assert table.data["reason"].str.contains("do not vary").all()
-    assert not agreement.alpha_table(events[:1], PAPER)
+    assert not agreement.analyst_alpha_table(events[:1], PAPER)

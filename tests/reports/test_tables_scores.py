@@ -56,7 +56,7 @@ def test_five_numbers_have_linear_quartiles() -> None:
     """Of 10, 77.5, 100 and 100 they are 10, 60.625, 88.75, 100 and 100; questions of users stand apart."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=0.5, T_f3=-1, T_u1=1)))
-    table = documents.five_number_summary_table(frame)
+    table = documents.five_number_summary_by_document_table(frame)
     numbers = table.data.set_index("questions")[["n", "minimum", "q1", "median", "q3", "maximum", "mean"]]
     assert numbers.loc["all"].tolist() == [4, 10, 60.625, 88.75, 100, 100, 71.875]
     assert numbers.loc["faq"].tolist() == [3, 10, 43.75, 77.5, 88.75, 100, 62.5]
@@ -127,7 +127,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
         ["hardest", 1, "UC_f1", 25, 2, "all"],
     ]
     assert data["policies_low"].isna().all()
-    most = metrics.easiest_and_hardest_questions_table(tidy_of([*answers, *bard], given), per_end=1)
+    most = metrics.easiest_and_hardest_questions_table(tidy_of([*answers, *bard], given), max_per_end=1)
     assert most.data["question"].tolist() == ["T_f1", "UC_f1"]
 
 
@@ -234,8 +234,11 @@ def test_what_an_audit_left_out_leaves_the_published_mean() -> None:
     ]
     data = metrics.metrics_by_question_table(tidy_of(rows)).data
     assert data[["m_all", "documents"]].values.tolist() == [[100, 0]]
-    assert not documents.five_number_summary_table(tidy_of(rows))
-    assert documents.five_number_summary_table(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
+    assert not documents.five_number_summary_by_document_table(tidy_of(rows))
+    assert documents.five_number_summary_by_document_table(tidy_of(rows, excluded=True)).data["median"].tolist() == [
+        73,
+        73,
+    ]
 
 
 def test_metrics_of_a_category_are_means_over_its_questions() -> None:

@@ -10,8 +10,13 @@ from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.report import report
-from genaipa.reports.throughput import Calls, measure_busy_seconds_and_pauses, study_throughput_table, throughput_table
-from genaipa.runs.selection import select_sources
+from genaipa.reports.throughput import (
+    TimedCalls,
+    measure_busy_seconds_and_count_pauses,
+    study_throughput_table,
+    throughput_by_system_table,
+)
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -24,19 +29,19 @@ if TYPE_CHECKING:
 BEGAN = 1_790_000_000.0
 
 
-def calls(*begun: float, seconds: float = 2.0, tokens: float = 100.0) -> Calls:
+def calls(*begun: float, seconds: float = 2.0, tokens: float = 100.0) -> TimedCalls:
     """A call at each of these seconds, all equally long."""
     begin = BEGAN + np.array(begun)
-    return Calls(begin, begin + seconds, np.ones(len(begun)), np.full(len(begun), tokens))
+    return TimedCalls(begin, begin + seconds, np.ones(len(begun)), np.full(len(begun), tokens))
 
 
 def test_pauses_are_no_time_of_asking() -> None:
     """A run that went on hours later has its own pace; a short wait between two answers is no pause."""
     resumed = calls(*range(60), *range(10_000, 10_030), *range(100_000, 100_040))
-    assert measure_busy_seconds_and_pauses(resumed) == (pytest.approx(61 + 31 + 41), 2)
-    assert measure_busy_seconds_and_pauses(calls(0, 3, 6, 9)) == (pytest.approx(11), 0)
+    assert measure_busy_seconds_and_count_pauses(resumed) == (pytest.approx(61 + 31 + 41), 2)
+    assert measure_busy_seconds_and_count_pauses(calls(0, 3, 6, 9)) == (pytest.approx(11), 0)
     lone = calls(*range(20), tokens=float("nan"))
-    first, second = throughput_table({"a": resumed, "b": lone}, batched=True).data.to_dict("records")
+    first, second = throughput_by_system_table({"a": resumed, "b": lone}, batched=True).data.to_dict("records")
     assert (first["answers"], first["pauses"], round(first["answers_per_minute"], 1)) == (130, 2, 58.6)
     assert round(first["at_once"], 2) == round(260 / 133, 2)
     assert np.isnan(second["tokens_per_minute"])
@@ -49,7 +54,9 @@ def test_made_up_times_have_no_pace() -> None:
     folder = carry_out(spec(systems=("scripted/told.yaml@high",)))[0]
     assert all(50 <= record.seconds < 150 for record in answers(folder))
     assert not study_throughput_table(
-        gather_study_with_stored_scores(find_workspace(), select_sources(find_workspace(), [folder.name]))
+        gather_study_with_stored_scores(
+            find_workspace(), select_runs_and_apply_filters(find_workspace(), [folder.name])
+        )
     )
 
 

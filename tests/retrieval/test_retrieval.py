@@ -18,10 +18,10 @@ from benchmarks.passages import MISSES, held
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_study
 from genaipa.answers.study import Study
-from genaipa.archive import pack, unpack_and_rebuild_report
-from genaipa.reports.figures.figure import Scope
+from genaipa.archive import pack_study, unpack_and_rebuild_report
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.notable import notable_sentences
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from genaipa_retrieval import chapter as retrieval
 from genaipa_retrieval.fact import Passages
@@ -43,7 +43,7 @@ QUESTIONS = ("T_f1", "T_f2", "T_u1", "UC_f1")
 def gathered(*names: str, **options: Any) -> Study:
     """What a report about these runs has, without a score."""
     here = find_workspace()
-    return gather_study(here, select_sources(here, names or ("latest",)), None, **options)
+    return gather_study(here, select_runs_and_apply_filters(here, names or ("latest",)), None, **options)
 
 
 def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
@@ -55,7 +55,7 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on retrieval, where there is one."""
     made = retrieval.RetrievalChapter()
-    return made.make(found, Scope.from_frame(found.table)) if found.knows_facts(*made.needs) else None
+    return made.make(found, FigureScope.from_scores_table(found.table)) if found.knows_facts(*made.needs) else None
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def test_passages_are_counted_by_answer() -> None:
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
     assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
-    assert gathered(scores_alone=True).make_tidy_table()["passages"].isna().all()
+    assert gathered(without_reading_texts=True).make_tidy_table()["passages"].isna().all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -85,7 +85,7 @@ def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path
     with_some, without = frame_of((1, 1, 1.0)), tidy_of(answer_rows(systems=("a/one",), documents=("uber",)))
     for number, frame in enumerate((with_some, without)):
         path = tmp_path / f"{number}{suffix}"
-        tidy_table.write_frame(frame, path)
+        tidy_table.write_frame_as_csv_or_parquet(frame, path)
         written = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
         known = [name for name in Passages.columns if name in written]
         assert known == ([] if number else list(Passages.columns))
@@ -170,7 +170,7 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     """Passages of a text that may not be passed on stay behind; counts stay the same, of answers without any, too."""
     make_study("not stated")
     here = find_workspace()
-    pack(here, select_sources(here, ("latest",)), tmp_path / "study.zip")
+    pack_study(here, select_runs_and_apply_filters(here, ("latest",)), tmp_path / "study.zip")
     with zipfile.ZipFile(tmp_path / "study.zip") as archive:
         packed = "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
     assert COLLECT not in packed
@@ -180,11 +180,11 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack_and_rebuild_report(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather_study(there, select_sources(there, ("latest",)), None).make_tidy_table()
+    again = gather_study(there, select_runs_and_apply_filters(there, ("latest",)), None).make_tidy_table()
     assert counts_of(again) == COUNTS
     columns = list(Passages.columns)
     pd.testing.assert_frame_equal(again[columns], gathered().make_tidy_table()[columns], check_column_type=False)
-    assert again["passages"].notna().sum() == len(answers(select_sources(there, ("latest",))[0].folder))
+    assert again["passages"].notna().sum() == len(answers(select_runs_and_apply_filters(there, ("latest",))[0].folder))
 
 
 def test_a_retriever_that_misses_is_measured() -> None:

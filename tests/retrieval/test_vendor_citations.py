@@ -12,9 +12,9 @@ from running import make_workspace, write
 from servers import AnthropicServer, Behaviour
 
 from genaipa.answers.gather import gather_study
-from genaipa.reports.figures.figure import Scope
-from genaipa.runs.selection import find_run, select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.reports.figures.figure import FigureScope
+from genaipa.runs.selection import find_run, select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.rubric import load_rubric
 from genaipa.ui.answer_view import prepare_answer
 from genaipa.workspace import find_workspace
@@ -81,7 +81,7 @@ def cited(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_both_kinds_of_citations_against_the_annotated_sections() -> None:
     """Counts by answer, a table of recall and precision, and no word of it as of what was retrieved."""
     here = find_workspace()
-    study = gather_study(here, select_sources(here, ("latest",)), None)
+    study = gather_study(here, select_runs_and_apply_filters(here, ("latest",)), None)
     frame = study.make_tidy_table().set_index("question")
     assert {str(name): tuple(row) for name, row in frame[[*VendorCitations.columns]].iterrows()} == COLUMNS
     assert frame["passages"].isna().all()
@@ -93,7 +93,7 @@ def test_both_kinds_of_citations_against_the_annotated_sections() -> None:
     assert row["mean"] == pytest.approx((0 + 1 + 0.5) / 3)
     assert (row["vendor_precision"], row["own_precision"]) == (pytest.approx(3 / 5), pytest.approx(1 / 2))
     assert (row["each"], row["unplaced"]) == (pytest.approx(5 / 3), pytest.approx(1 / 5))
-    made = CitationsChapter().make(study, Scope.from_frame(study.table))
+    made = CitationsChapter().make(study, FigureScope.from_scores_table(study.table))
     assert [table.name for table in made.tables] == ["vendor-citations"]
 
 
@@ -101,10 +101,10 @@ def test_both_kinds_of_citations_against_the_annotated_sections() -> None:
 def test_the_desk_shows_them_as_passages() -> None:
     """They are marked in the document, and named as what the system cites, not as what it was shown."""
     here = find_workspace()
-    pool = Pool(here, [find_run(here, "latest")])
+    pool = AnswerPool(here, [find_run(here, "latest")])
     cases = [pool.load_case(digest) for digest in pool.answers]
     (case,) = (case for case in cases if case.asked.startswith("Question 3"))
     assert (case.passages, case.cites_passages) == ((KEEP, "We keep it for ever."), True)
-    data = prepare_answer(case, load_rubric(here), blind=True).screen_data
+    data = prepare_answer(case, load_rubric(here), mask_system_names=True).screen_data
     assert data["retrieved"] == "1 of 2 cited"
     assert "claude" not in json.dumps(data)

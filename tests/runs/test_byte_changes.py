@@ -15,8 +15,8 @@ from stores import score
 from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import GenaipaError
-from genaipa.runs.selection import list_run_folders_oldest_first, select_sources
-from genaipa.scoring.store import open_store
+from genaipa.runs.selection import list_run_folders_oldest_first, select_runs_and_apply_filters
+from genaipa.scoring.store import open_or_create_store
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 from genaipa_suites.report.results import read_results_and_problems
@@ -46,7 +46,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
             done = call(*arguments)
             assert done.code == 0, done.err
         here = find_workspace(folder)
-        with closing(open_store(here)) as store:
+        with closing(open_or_create_store(here)) as store:
             for run in list_run_folders_oldest_first(here)[:2]:
                 store.append_new_events([score("Ada", record.digest) for record in run.read_records()])
     return folder
@@ -61,7 +61,7 @@ def told(here: Workspace) -> set[tuple[str, ...]]:
 def computed(here: Workspace) -> Any:
     """Everything that commands compute: the tidy table, the records, and the suite's outcomes; or what they refuse."""
     try:
-        sources = select_sources(here, ())
+        sources = select_runs_and_apply_filters(here, ())
         gathered = gather_study_with_stored_scores(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {

@@ -115,8 +115,8 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
 
     async def keep() -> str:
         writer = RunWriter(folder)
-        digest = writer.store_introduction(messages)
-        assert writer.store_introduction(messages) == digest
+        digest = writer.store_introduction_and_get_digest(messages)
+        assert writer.store_introduction_and_get_digest(messages) == digest
         await writer.close()
         return digest
 
@@ -308,7 +308,7 @@ def test_runs_are_found_by_part_of_their_name(server: OpenAIServer) -> None:
 
 def test_two_runs_of_one_moment_have_folders_of_their_own(folder: RunFolder) -> None:
     """A name that is taken gets a number."""
-    runs = {RunFolder.create(find_workspace().runs, folder.manifest()).name for _ in range(3)}
+    runs = {RunFolder.create_with_manifest(find_workspace().runs, folder.manifest()).name for _ in range(3)}
     assert len(runs) == 3
 
 
@@ -318,7 +318,7 @@ def test_folder_that_can_not_be_made(folder: RunFolder) -> None:
     Path("elsewhere/link").symlink_to("nowhere")
     for name in ("elsewhere/runs", "elsewhere/link"):
         with pytest.raises(RunError, match=rf"{name} can't be created \(File exists\)"):
-            RunFolder.create(Path(name), folder.manifest())
+            RunFolder.create_with_manifest(Path(name), folder.manifest())
 
 
 # -- no room --

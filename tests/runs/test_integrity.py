@@ -20,8 +20,8 @@ from genaipa.archive import iterate_packed_run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
-from genaipa.runs.selection import select_sources
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.answers import AnswerPool
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, find_workspace
 
@@ -73,8 +73,10 @@ def readers(folder: RunFolder) -> Iterator[Callable[[], object]]:
     yield folder.tally_records_and_map_offsets
     yield folder.read_manifest_and_tally
     yield lambda: list(folder.read_records())
-    yield lambda: gather_study(here, select_sources(here, [folder.name]), None)
-    yield lambda: list(iterate_packed_run_files(select_sources(here, [folder.name])[0], whole=True))
+    yield lambda: gather_study(here, select_runs_and_apply_filters(here, [folder.name]), None)
+    yield lambda: list(
+        iterate_packed_run_files(select_runs_and_apply_filters(here, [folder.name])[0], include_withheld_texts=True)
+    )
 
 
 def found(*, data: bool = True) -> list[tuple[str, str]]:
@@ -131,12 +133,12 @@ def test_a_conversation_that_is_gone_is_told(folder: RunFolder) -> None:
 def test_score_and_answer_do_not_meet_when_the_text_changed(folder: RunFolder) -> None:
     """An answer whose text was changed is not offered with the score of what it was; the others are."""
     record = next(iter(answers(folder)))
-    before = set(Pool(find_workspace(), [folder]).answers)
+    before = set(AnswerPool(find_workspace(), [folder]).answers)
     with opened(f"sqlite:///{Path('scores.db').absolute()}") as store:
         store.append_new_events([score("Anna", record.digest)])
     assert record.digest in before
     change(folder.answers_path, WORD, b"section 7 says", times=10**6)
-    pool = Pool(find_workspace(), [folder])
+    pool = AnswerPool(find_workspace(), [folder])
     assert not pool.answers
     assert "line 1 was changed" in pool.problems[0]
 
@@ -171,7 +173,11 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
         assert found() == [(str(path.relative_to(folder.path)), "")]
         assert found(data=False) == []
         with pytest.raises(DataError, match=path.name):
-            list(iterate_packed_run_files(select_sources(find_workspace(), [folder.name])[0], whole=True))
+            list(
+                iterate_packed_run_files(
+                    select_runs_and_apply_filters(find_workspace(), [folder.name])[0], include_withheld_texts=True
+                )
+            )
         path.write_bytes(whole)
     change(changed[1], b"your name", b"your mane")
     with pytest.raises(DataError, match="was changed since the conversation began"):
@@ -179,7 +185,7 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
     # What the workspace holds no longer comes from the run's own copy.
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")
-    gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
+    gathered = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), [folder.name]), None)
     assert any("is not the text that the run asked about" in problem for problem in gathered.problems)
 
 
@@ -193,8 +199,8 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
     for length in (len(whole) - 1, ends[3], 0, *size(small=(), soak=(ends[-2], ends[-2] - 5))):
         folder.answers_path.write_bytes(whole[:length])
         assert not folder.is_complete()
-        assert "lost after the run stopped" in folder.describe_lost_answers(folder.manifest())
-        gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
+        assert "lost after the run stopped" in folder.describe_lost_answers_or_empty(folder.manifest())
+        gathered = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), [folder.name]), None)
         assert any("lost after the run stopped" in problem for problem in gathered.problems)
         assert ("answers.jsonl", "") in found(data=False)
     for command in (("runs",), ("show", "latest")):
@@ -210,8 +216,12 @@ def test_a_shorter_file_that_lost_no_answer_is_told_as_such(folder: RunFolder) -
     """An answers file of another day may be shorter and lack nothing: no answers are said to be gone."""
     manifest = folder.manifest()
     manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers_path.stat().st_size + 1)
-    assert "shorter than when the run stopped" in folder.describe_lost_answers(manifest, manifest.totals.answer_count)
-    assert "1 of 12 answers were lost" in folder.describe_lost_answers(manifest, manifest.totals.answer_count - 1)
+    assert "shorter than when the run stopped" in folder.describe_lost_answers_or_empty(
+        manifest, manifest.totals.answer_count
+    )
+    assert "1 of 12 answers were lost" in folder.describe_lost_answers_or_empty(
+        manifest, manifest.totals.answer_count - 1
+    )
 
 
 def test_the_same_command_asks_again_what_was_lost(here: Workspace, genaipa: Cli) -> None:
@@ -242,14 +252,16 @@ def test_a_run_of_an_older_genaipa(folder: RunFolder) -> None:
     lines = folder.answers_path.read_bytes().splitlines(keepends=True)
     folder.answers_path.write_bytes(b"".join(lines[:-1]))
     assert not folder.is_complete()
-    gathered = gather_study(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
+    gathered = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), [folder.name]), None)
     assert any("1 of 12 answers were lost" in problem for problem in gathered.problems)
 
 
 def test_a_pack_of_what_may_not_be_passed_on_reads_as_before(folder: RunFolder) -> None:
     """Replies and questions that a pack leaves out are not taken for damage where it is unpacked."""
     packed = Path("elsewhere/runs/r")
-    for name, content in iterate_packed_run_files(select_sources(find_workspace(), [folder.name])[0], whole=False):
+    for name, content in iterate_packed_run_files(
+        select_runs_and_apply_filters(find_workspace(), [folder.name])[0], include_withheld_texts=False
+    ):
         (packed / name).parent.mkdir(parents=True, exist_ok=True)
         (packed / name).write_bytes(content)
     assert (packed / "withheld.json").is_file()

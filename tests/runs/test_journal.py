@@ -77,7 +77,7 @@ def test_reading_at_a_wrong_place_is_a_sentence() -> None:
 def test_missing_journal_is_empty() -> None:
     """A run that was never asked anything has no file yet."""
     assert list(journal.read_records_with_offsets(PATH, Line)) == []
-    assert journal.repair_cut_last_line_and_describe(PATH) == ""
+    assert journal.remove_cut_last_line_and_describe(PATH) == ""
 
 
 def test_cut_anywhere_it_heals_to_whole_lines() -> None:
@@ -91,7 +91,7 @@ def test_cut_anywhere_it_heals_to_whole_lines() -> None:
         assert len(list(journal.read_records_with_offsets(PATH, Line))) == whole[:kept].count(b"\n"), (
             "a cut line is not read"
         )
-        said = journal.repair_cut_last_line_and_describe(PATH)
+        said = journal.remove_cut_last_line_and_describe(PATH)
         assert PATH.read_bytes() == whole[:kept]
         assert (f"({size - kept} bytes)" in said) if size > kept else said == ""
 
@@ -102,7 +102,7 @@ def test_a_long_cut_line_heals() -> None:
     whole = PATH.read_bytes()
     for cut in (65535, 65536, 65537, 200_000):
         PATH.write_bytes(whole + b"x" * cut)
-        assert f"({cut} bytes)" in journal.repair_cut_last_line_and_describe(PATH)
+        assert f"({cut} bytes)" in journal.remove_cut_last_line_and_describe(PATH)
         assert PATH.read_bytes() == whole
 
 
@@ -194,7 +194,7 @@ def test_a_kill_at_any_byte_loses_and_doubles_nothing() -> None:
     assert [len(confirmed) for _, confirmed in disk.moments][-1] == 4
     for size, confirmed in disk.moments:
         PATH.write_bytes(whole[:size])
-        journal.repair_cut_last_line_and_describe(PATH)
+        journal.remove_cut_last_line_and_describe(PATH)
         there = [line.key for _, line in journal.read_records_with_offsets(PATH, Key)]
         assert there == [line.key for line in lines[: len(there)]]
         assert {*confirmed} <= {*there}

@@ -17,8 +17,8 @@ from genaipa.archive import read_checked_pack
 from genaipa.errors import DataError
 from genaipa.policies.corpus import encode_corpus_line
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.integrity import find_damage
-from genaipa.runs.permission import Permission
+from genaipa.runs.integrity import find_damage_in_run_folder
+from genaipa.runs.permission import SharingPermission
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +74,7 @@ def changes(content: bytes) -> Iterator[tuple[tuple[Any, ...], bytes]]:
 
 def test_each_field_of_a_manifest_is_under_its_sum(folder: RunFolder) -> None:
     """Every field of a run's manifest and of its copy, changed or lost, is told of that file."""
-    assert not list(find_damage(folder))
+    assert not list(find_damage_in_run_folder(folder))
     unseen, number = [], 0
     for name in ("manifest.json", ".manifest.json"):
         path = folder.path / name
@@ -83,7 +83,7 @@ def test_each_field_of_a_manifest_is_under_its_sum(folder: RunFolder) -> None:
             number += 1
             path.write_bytes(content)
             # A copy may lack its sum: an earlier genaipa that was killed between the two has written it.
-            if not (folder.describe_sum_mismatch() or (name, place) == (".manifest.json", ("sum",))):
+            if not (folder.describe_checksum_mismatch() or (name, place) == (".manifest.json", ("sum",))):
                 unseen.append((path, place))
         path.write_bytes(whole)
     assert unseen == []
@@ -97,10 +97,10 @@ def test_each_fact_of_a_line_is_as_the_run_notes_it(folder: RunFolder) -> None:
     assert {"license", "sector", "country", "date"} <= json.loads(first).keys()
     for place, content in changes(first):
         path.write_bytes(content + b"\n" + b"".join(others))
-        assert any(found.path == path for found in find_damage(folder)), place
+        assert any(found.path == path for found in find_damage_in_run_folder(folder)), place
     for broken in ({"text": 5}, {"also": 5}, {"also": [5]}, {"company": [5]}):
         path.write_bytes(json.dumps(json.loads(first) | broken).encode() + b"\n" + b"".join(others))
-        assert any(found.path == path for found in find_damage(folder)), broken
+        assert any(found.path == path for found in find_damage_in_run_folder(folder)), broken
 
 
 def test_no_word_of_a_manifest_frees_what_is_held_back(genaipa: Cli) -> None:
@@ -116,13 +116,13 @@ def test_no_word_of_a_manifest_frees_what_is_held_back(genaipa: Cli) -> None:
         assert (refused.code, Path("study.zip").exists()) == (2, False)
         assert "manifest.json: was changed after the run wrote it; restore the file" in refused.err.replace("\n", " ")
         with pytest.raises(DataError, match="was changed"):
-            Permission(folder, folder.manifest())
+            SharingPermission(folder, folder.manifest())
     # With sum and copy out of the way, what the system stands for still decides.
     (folder.path / ".manifest.json").unlink()
     fields = json.loads(whole.replace(b'"words": "document"', b'"words": "own"'))
     del fields["sum"]
     path.write_text(json.dumps(fields))
-    assert not Permission(folder, folder.manifest()).may_share_reply("extractive", "acme")
+    assert not SharingPermission(folder, folder.manifest()).may_share_reply("extractive", "acme")
 
 
 def test_a_pack_of_a_changed_manifest_is_refused(genaipa: Cli) -> None:

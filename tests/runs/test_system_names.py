@@ -11,7 +11,11 @@ from servers import OpenAIServer
 import genaipa as package
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
-from genaipa.runs.selection import find_sources_by_names, resolve_system_or_run_name, select_sources
+from genaipa.runs.selection import (
+    find_runs_by_system_or_run_names,
+    resolve_system_or_run_name,
+    select_runs_and_apply_filters,
+)
 from genaipa.systems.provider import match_system_name_or_empty, shorten_system_names
 from genaipa.workspace import find_workspace
 
@@ -91,11 +95,11 @@ def test_names_mean_systems_before_parts_of_runs(both: str) -> None:
         ("latest:glib-8b", {FAR}, 1, f"{both}:{FAR}"),
         (f"{both}:lab/reader-1", {SYSTEMS[0]}, 1, f"{both}:{SYSTEMS[0]}"),
     ):
-        sources = find_sources_by_names(here, [name])
+        sources = find_runs_by_system_or_run_names(here, [name])
         assert ({s for one in sources for s in one.systems}, len(sources)) == (systems, runs), name
         assert resolve_system_or_run_name(here, name).name == full, name
     for only in (Filters(systems=("glib-8b",)), Filters(without=("reader-1",)), Filters(systems=("openai-api/far",))):
-        assert [one.systems for one in select_sources(here, (), only)] == [(FAR,)], only
+        assert [one.systems for one in select_runs_and_apply_filters(here, (), only)] == [(FAR,)], only
 
 
 def test_commands_take_the_short_names(genaipa: Cli, both: str) -> None:
@@ -153,9 +157,11 @@ def test_a_model_behind_a_system_is_that_system(demo: tuple[Path, Finished]) -> 
     """`show` prints it beside the system's name, as it was asked for and as it was served."""
     workspace = find_workspace(demo[0])
     for name in ("scripted/careful", "made-up/careful", "careful"):
-        assert {source.systems for source in find_sources_by_names(workspace, [name])} == {("careful",)}, name
-    runs = [(source.folder, source.manifest) for source in find_sources_by_names(workspace, [])]
-    assert Filters(systems=("scripted/careful",)).resolve_short_names(runs).systems == ("careful",)
+        assert {source.systems for source in find_runs_by_system_or_run_names(workspace, [name])} == {("careful",)}, (
+            name
+        )
+    runs = [(source.folder, source.manifest) for source in find_runs_by_system_or_run_names(workspace, [])]
+    assert Filters(systems=("scripted/careful",)).resolve_names_or_raise(runs).systems == ("careful",)
 
 
 BOT = """

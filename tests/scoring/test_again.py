@@ -10,12 +10,12 @@ from queues import make_run, open_queue, save, work
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import SEND_BACK, Event, new_event_id, verify_log
+from genaipa.scoring.events import SEND_BACK, Event, new_event_id, verify_log_and_list_breaks
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.queue import ScoringQueue
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 WORD = "Section 2 says more."
 
@@ -26,7 +26,7 @@ def run() -> RunFolder:
     return make_run()
 
 
-def disputed(run: RunFolder, store: Store) -> tuple[ScoringQueue, str]:
+def disputed(run: RunFolder, store: ScoreStore) -> tuple[ScoringQueue, str]:
     """A queue of which all is scored twice, and an answer whose two scores differ on two metrics."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
     first = queue.answers_wanted_of_anyone_in_order("Anna")[0]
@@ -36,7 +36,7 @@ def disputed(run: RunFolder, store: Store) -> tuple[ScoringQueue, str]:
     return queue, first
 
 
-def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_store: Store) -> None:
+def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_store: ScoreStore) -> None:
     """It is next for both, hidden from both until the second has scored again; what they give is not independent."""
     queue, answer = disputed(run, each_store)
     assert queue.reserve_next_answer("Anna") is None
@@ -47,7 +47,7 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
         answer,
         None,
     )
-    assert queue.progress("Anna").remaining == 1
+    assert queue.measure_scoring_progress("Anna").remaining == 1
     given = save(queue, "Anna", answer, "11112")
     assert not given.independent
     assert queue.analysts_yet_to_rescore(answer) == ["Bo"]
@@ -60,10 +60,10 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
     own = {score.analyst: score.values for score in queue.current.independent_human_scores() if score.answer == answer}
     assert own["Anna"] is not None
     assert own["Anna"]["reference"] == 1.0, "agreement is measured on what was given first"
-    assert not verify_log(each_store).breaks
+    assert not verify_log_and_list_breaks(each_store).breaks
 
 
-def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: Store) -> None:
+def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: ScoreStore) -> None:
     """A skip sends it to the end; what is withdrawn waits again; undone by the lead, nobody is asked any more."""
     queue, answer = disputed(run, store)
     other = queue.answers_wanted_of_anyone_in_order("Anna")[1]
@@ -75,7 +75,7 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     save(queue, "Anna", other)
     assert queue.reserve_next_answer("Anna") == answer
     save(queue, "Anna", answer)
-    queue.undo_last_action("Anna")
+    queue.undo_last_score_or_skip("Anna")
     assert queue.answers_to_rescore("Anna") == [answer]
     queue.withdraw_event_and_restore_draft(word)
     assert queue.answers_to_rescore("Bo") == [answer]
@@ -83,7 +83,7 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     assert queue.answers_to_rescore("Bo") == [], "it is settled"
 
 
-def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
+def test_what_can_be_sent_back(run: RunFolder, store: ScoreStore) -> None:
     """There is a word, it names none of those who are asked, and there is somebody to ask but the sender."""
     queue, answer = disputed(run, store)
     save(queue, "anna.b@example.org", answer)
@@ -104,7 +104,7 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
         store.append_new_events([Event(new_event_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
 
-def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
+def test_the_mean_of_close_scores_stands(run: RunFolder, store: ScoreStore) -> None:
     """Scores half a point apart are settled without other values, until one of them changes; further ones are not."""
     queue, answer = disputed(run, store)
     with pytest.raises(UsageError, match=r"at most 0\.5 on every"):
@@ -121,4 +121,4 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     ), "a desk that opens later knows it"
     save(queue, "Anna", answer, "11112")
     assert queue.visible_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance is None
-    assert not verify_log(store).breaks
+    assert not verify_log_and_list_breaks(store).breaks

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.scoring.agreement import explain_missing_alpha, measure_analyst_agreement
+from genaipa.scoring.agreement import explain_missing_alpha_or_empty, measure_analyst_agreement
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values
 from rubrics import METRICS, PAPER, VALUES, typed
@@ -120,7 +120,7 @@ def test_undefined_alpha_says_why(columns: dict[str, str], reason: str) -> None:
     for metric in METRICS:
         for found in (measured.metrics[metric], *(pair.metrics[metric] for pair in measured.pairs)):
             assert math.isnan(found.alpha)
-            assert explain_missing_alpha(found.why, found.value) == reason
+            assert explain_missing_alpha_or_empty(found.why, found.value) == reason
 
 
 def test_drift_follows_time_not_order() -> None:

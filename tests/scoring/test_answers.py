@@ -14,8 +14,8 @@ from genaipa.files.text import sha256_of
 from genaipa.runs import journal
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.records import answer_digest
-from genaipa.runs.selection import Source
-from genaipa.scoring.answers import Pool
+from genaipa.runs.selection import SelectedRun
+from genaipa.scoring.answers import AnswerPool
 from genaipa.workspace import find_workspace
 
 ANNOTATED = """document: acme
@@ -34,12 +34,12 @@ def scripted(rules: str = "", name: str = "say") -> str:
     return f"scripted/{name}.yaml"
 
 
-def pool_of(*runs) -> Pool:
+def pool_of(*runs) -> AnswerPool:
     """The pool of these runs."""
-    return Pool(find_workspace(), runs)
+    return AnswerPool(find_workspace(), runs)
 
 
-def by_question(pool: Pool) -> dict[str, str]:
+def by_question(pool: AnswerPool) -> dict[str, str]:
     """Question → digest of its answer."""
     return {answer.question: answer.digest for answer in pool.answers.values()}
 
@@ -337,20 +337,20 @@ def test_what_a_run_excludes_is_not_offered():
     first = answers(run)[0]
     excluded = Exclusion("answer", first.key, "other-company", "is about another")
     (run.path / EXCLUSIONS).write_bytes(format_exclusions_csv([excluded]))
-    narrow = Pool(find_workspace(), [run], excluded=False)
+    narrow = AnswerPool(find_workspace(), [run], excluded=False)
     assert set(narrow.answers) == {record.digest for record in answers(run)[1:]}
-    assert narrow.exclusion_note.startswith("1 answer is left out because its run excludes")
+    assert narrow.sentence_on_exclusions_or_empty.startswith("1 answer is left out because its run excludes")
     assert first.digest in pool_of(run).answers
-    both = Pool(find_workspace(), [run, again], excluded=False)
+    both = AnswerPool(find_workspace(), [run, again], excluded=False)
     assert first.digest in both.answers
-    assert both.exclusion_note == ""
+    assert both.sentence_on_exclusions_or_empty == ""
 
 
 def test_of_a_run_only_the_systems_that_are_meant():
     """Where a system was named, the answers of the run's other systems are not among those to score."""
     make_workspace(questions=2)
     run, _ = carry_out(spec(systems=("extractive", scripted())))
-    pool = Pool(find_workspace(), [run], sources=[Source(run, run.manifest(), ("extractive",))])
+    pool = AnswerPool(find_workspace(), [run], sources=[SelectedRun(run, run.manifest(), ("extractive",))])
     assert {o.system for answer in pool.answers.values() for o in answer.occurrences} == {"extractive"}
     assert len(pool.answers) == 2
 

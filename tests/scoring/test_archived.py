@@ -13,7 +13,7 @@ from running import carry_out, make_workspace, spec
 from stores import kept, opened, score
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.store import Store, open_existing_store
+from genaipa.scoring.store import ScoreStore, open_existing_store
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ def test_what_writes_says_what_it_wants(archived: Callable[[], Path], monkeypatc
         with pytest.raises(GenaipaError, match="folder writable"):
             store.append_new_events([score("Ben", "x")])
     with pytest.raises(GenaipaError, match="folder writable"):
-        Store.open(f"sqlite:///{place / 'scores.db'}")
+        ScoreStore.open_or_create(f"sqlite:///{place / 'scores.db'}")
 
 
 def test_scores_that_a_desk_left_beside_the_file_count(archived: Callable[[], Path]) -> None:
     """What a killed desk had kept in SQLite's log, and not yet in the file, is read too, or missed in a sentence."""
     ids = scored()
     killed = (
-        "import os, sys; from genaipa.scoring.store import Store; from stores import score\n"
-        "store = Store.open(sys.argv[1]); store.append_new_events([score('Ben', 'x')]); os._exit(0)"
+        "import os, sys; from genaipa.scoring.store import ScoreStore; from stores import score\n"
+        "store = ScoreStore.open_or_create(sys.argv[1]); store.append_new_events([score('Ben', 'x')]); os._exit(0)"
     )
     url = f"sqlite:///{Path('scores.db').absolute()}"
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "support")}

@@ -39,17 +39,17 @@ def test_an_analyst_is_asked_for_what_is_assigned_to_them(run, store):
     """By document, by system, by experiment, or by several; whoever is not named is asked for everything."""
     who = {"ANNA": ("acme",), "Bo": ("bolt", "scripted/say1.yaml"), "Cy": ("quality",), "Dee": ("recall",)}
     queue = open_queue(run, store, ScoringPlan(per_answer=4, assign=tuple(who.items())))
-    assert queue.progress("Anna").remaining == 8
+    assert queue.measure_scoring_progress("Anna").remaining == 8
     assert set(work(queue, "Anna")) == of(queue, "acme")
     assert queue.reserve_next_answer("Anna") is None
-    assert queue.progress("Anna").remaining == 0
+    assert queue.measure_scoring_progress("Anna").remaining == 0
     assert set(work(queue, "Bo")) == of(queue, "bolt", "scripted/say1.yaml")
     assert len(work(queue, "Cy")) == 24
     assert work(queue, "Dee") == []
-    assert queue.progress("Eve").remaining == len(queue.pool.answers)
+    assert queue.measure_scoring_progress("Eve").remaining == len(queue.pool.answers)
     # A withdrawn score is asked for again, of those it is assigned to.
-    queue.undo_last_action("Anna")
-    assert queue.progress("Anna").remaining == 1
+    queue.undo_last_score_or_skip("Anna")
+    assert queue.measure_scoring_progress("Anna").remaining == 1
 
 
 def test_what_is_hidden_does_not_tell_what_is_assigned(run, store):

@@ -10,8 +10,8 @@ import pytest
 from stores import KINDS, empty_database, kept, opened, score, undo
 
 from genaipa.errors import DataError, GenaipaError
-from genaipa.scoring.events import CHAIN_START, chain_digest, verify_log
-from genaipa.scoring.store import Store
+from genaipa.scoring.events import CHAIN_START, chain_digest, verify_log_and_list_breaks
+from genaipa.scoring.store import ScoreStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return empty_database(request.param, tmp_path, request.config)
 
 
-def tampered(store: Store, *statements: str) -> None:
+def tampered(store: ScoreStore, *statements: str) -> None:
     """Carry statements out as somebody who knows how to get around the database's refusal."""
     with store._open_transaction() as connection:
         for statement in (*GUARDS[connection.dialect.name], *statements):
@@ -60,7 +60,7 @@ def test_the_database_refuses_to_change_events(url: str) -> None:
                 connection.exec_driver_sql(statement)
         store.append_new_events([score("ana", "a1")])
         assert len(kept(store)) == 3
-        assert verify_log(store).breaks == []
+        assert verify_log_and_list_breaks(store).breaks == []
 
 
 def test_what_was_altered_is_found(url: str) -> None:
@@ -76,29 +76,32 @@ def test_what_was_altered_is_found(url: str) -> None:
     }
     events = [score("ana", f"a{n}") for n in range(1, 5)]
     for statement, where in told.items():
-        with closing(Store.open(url, allow_damaged=True)) as store, store._open_transaction() as connection:
+        with (
+            closing(ScoreStore.open_or_create(url, allow_damaged=True)) as store,
+            store._open_transaction() as connection,
+        ):
             for table in ("score_chain", "score_events", "score_schema", "score_drafts", "score_reservations"):
                 connection.exec_driver_sql(f"DROP TABLE {table}")
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("DROP FUNCTION score_events_kept, score_chain_kept")
         with opened(url) as store:
             store.append_new_events(events)
-            assert verify_log(store).breaks == []
+            assert verify_log_and_list_breaks(store).breaks == []
             tampered(store, statement)
-            breaks = verify_log(store).breaks
+            breaks = verify_log_and_list_breaks(store).breaks
             assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
         with pytest.raises(DataError, match="a program other than genaipa changed"):
-            Store.open(url)
-        Store.open(url, allow_damaged=True).close()
+            ScoreStore.open_or_create(url)
+        ScoreStore.open_or_create(url, allow_damaged=True).close()
 
 
 def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
     """Where nothing was altered yet, but can be since the triggers were dropped, `verify` says which."""
     with opened(url) as store:
         store.append_new_events([score("ana", "a1")])
-        assert verify_log(store).breaks == []
+        assert verify_log_and_list_breaks(store).breaks == []
         tampered(store)
-        (told,) = verify_log(store).breaks
+        (told,) = verify_log_and_list_breaks(store).breaks
         assert "no longer prevents changes to events" in told
         with store._open_connection() as connection:
             dropped = GUARDS[connection.dialect.name]
@@ -118,7 +121,7 @@ def test_the_state_of_the_log_only_grows(url: str) -> None:
         ):
             with pytest.raises(GenaipaError, match="only ever grows"), store._open_transaction() as connection:
                 connection.exec_driver_sql(statement)
-        assert verify_log(store).breaks == []
+        assert verify_log_and_list_breaks(store).breaks == []
 
 
 HOLLOW = {
@@ -137,7 +140,7 @@ def test_a_guard_that_guards_nothing_is_told(url: str) -> None:
             hollow = HOLLOW[connection.dialect.name]
             for statement in hollow:
                 connection.exec_driver_sql(statement)
-        (told,) = verify_log(store).breaks
+        (told,) = verify_log_and_list_breaks(store).breaks
         assert "no longer prevents" in told
         assert hollow[0].split()[-1] in told
 
@@ -147,8 +150,8 @@ def test_an_event_that_no_reader_sees_is_found(tmp_path: Path) -> None:
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append_new_events([score("ana", "a1"), score("ana", "a2")])
         tampered(store, "UPDATE score_events SET seq = -1 WHERE seq = 1")
-        assert "event -1" in verify_log(store).breaks[0]
-        assert "below 1" in verify_log(store).breaks[0]
+        assert "event -1" in verify_log_and_list_breaks(store).breaks[0]
+        assert "below 1" in verify_log_and_list_breaks(store).breaks[0]
 
 
 def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
@@ -159,7 +162,7 @@ def test_an_event_numbered_below_the_first_is_found(tmp_path: Path) -> None:
             store,
             "INSERT INTO score_events (seq, id, answer, event) SELECT -5, 'x', answer, event FROM score_events",
         )
-        assert "event -5 (x)" in verify_log(store).breaks[0]
+        assert "event -5 (x)" in verify_log_and_list_breaks(store).breaks[0]
 
 
 def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
@@ -168,23 +171,23 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
         ("INSERT INTO score_chain SELECT * FROM score_chain", 2),
         ("DELETE FROM score_chain", 0),
     ):
-        with closing(Store.open(url, allow_damaged=True)) as store:
+        with closing(ScoreStore.open_or_create(url, allow_damaged=True)) as store:
             if rows == 2:
                 store.append_new_events([score("ana", "a1")])
             tampered(store, statement)
             with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows instead of one"):
-                verify_log(store)
+                verify_log_and_list_breaks(store)
         with pytest.raises(DataError, match="a program other than genaipa changed"):
-            Store.open(url)
+            ScoreStore.open_or_create(url)
 
 
-def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
+def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: ScoreStore) -> None:
     """A whole log with digests of its own is in order; only the digest that was noted tells that it is another."""
     store.append_new_events([score("ana", "a1")])
-    head = verify_log(store).head
+    head = verify_log_and_list_breaks(store).head
     store.append_new_events([score("ana", "a2")])
-    assert verify_log(store, head).breaks == []
-    first, second = (link.event.replace('"ana"', '"eva"') for link in store.log_rows())
+    assert verify_log_and_list_breaks(store, head).breaks == []
+    first, second = (link.event.replace('"ana"', '"eva"') for link in store.read_log_rows())
     made = [chain_digest(CHAIN_START, first), chain_digest(chain_digest(CHAIN_START, first), second)]
     tampered(
         store,
@@ -192,9 +195,9 @@ def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
         *(f"UPDATE score_events SET digest = '{digest}' WHERE seq = {seq}" for seq, digest in enumerate(made, 1)),
         f"UPDATE score_chain SET head = '{made[1]}'",
     )
-    (told,) = verify_log(store).breaks
+    (told,) = verify_log_and_list_breaks(store).breaks
     assert "no longer prevents" in told
-    assert "was rebuilt" in verify_log(store, head).breaks[0]
+    assert "was rebuilt" in verify_log_and_list_breaks(store, head).breaks[0]
 
 
 def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:
@@ -203,7 +206,7 @@ def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path
     assert "nothing to verify" in genaipa("scores", "verify").out
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append_new_events([score("ana", f"{n:064}") for n in range(3)])
-        head = verify_log(store).head
+        head = verify_log_and_list_breaks(store).head
         done = genaipa("scores", "verify", "--head", head)
         assert (done.code, head in done.out) == (0, True)
         tampered(store, "UPDATE score_events SET event = replace(event, '\"ana\"', '\"eva\"') WHERE seq = 2")

@@ -15,7 +15,7 @@ from genaipa.scoring.events import LASTING, Event, new_event_id
 from genaipa.scoring.rubric import Values
 
 if TYPE_CHECKING:
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 
 def adjudication(analyst: str, answer: str, values: Values = GOOD) -> Event:
@@ -28,27 +28,27 @@ def look(analyst: str, answer: str, **what: bool) -> Event:
     return Event(id=new_event_id(), time=now(), kind="look", analyst=analyst, answer=answer, **what)
 
 
-def told(store: Store, *events: Event) -> CurrentScores:
+def told(store: ScoreStore, *events: Event) -> CurrentScores:
     """A current of a store with these events in it."""
     store.append_new_events(events)
-    current = CurrentScores(store.events)
+    current = CurrentScores(store.read_numbered_events)
     assert current.read_new_events() is bool(events)
     return current
 
 
-def test_an_empty_store_has_nothing(store: Store) -> None:
+def test_an_empty_store_has_nothing(store: ScoreStore) -> None:
     """Where nobody scored, everything is empty."""
     current = told(store)
     assert current.find_score("a1", "ana") is None
     assert current.scores_by_analyst("a1") == {}
     assert current.find_latest_adjudication("a1") is None
     assert current.scores_of_analyst("ana") == []
-    assert current.last_skip_number_by_answer("ana") == {}
-    assert current.analysts() == []
-    assert current.all_scores() == []
+    assert current.last_skip_event_number_by_answer("ana") == {}
+    assert current.list_analysts_with_current_scores() == []
+    assert current.list_all_current_scores() == []
 
 
-def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) -> None:
+def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: ScoreStore) -> None:
     """A later score stands in the earlier one's place; undone, the earlier one stands again, at its own place."""
     first, other, correction = score("ana", "a1", POOR), score("ana", "a2"), score("ana", "a1", GOOD)
     current = told(store, first, other)
@@ -57,7 +57,7 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     assert current.find_score("a1", "ana") == first, "not taken in yet"
     before = current.event_count
     assert current.read_new_events()
-    assert current.events(before) == [correction], "the log is there from any point on, read once"
+    assert current.list_logged_events(before) == [correction], "the log is there from any point on, read once"
     assert current.find_score("a1", "ana") == correction
     assert current.scores_of_analyst("ana") == [other, correction]
     store.append_new_events([undo(correction)])
@@ -68,10 +68,10 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     store.append_new_events([undo(first)])
     assert current.read_new_events()
     assert current.find_score("a1", "ana") is None
-    assert current.all_scores() == [other]
+    assert current.list_all_current_scores() == [other]
 
 
-def test_a_score_that_was_corrected_can_be_undone(store: Store) -> None:
+def test_a_score_that_was_corrected_can_be_undone(store: ScoreStore) -> None:
     """The undo of an earlier score leaves the correction alone, and nothing comes back when that is undone too."""
     first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
     current = told(store, first, correction, undo(first))
@@ -79,19 +79,19 @@ def test_a_score_that_was_corrected_can_be_undone(store: Store) -> None:
     store.append_new_events([undo(correction)])
     current.read_new_events()
     assert current.scores_by_analyst("a1") == {}
-    assert current.analysts() == []
+    assert current.list_analysts_with_current_scores() == []
 
 
-def test_analysts_are_kept_apart(store: Store) -> None:
+def test_analysts_are_kept_apart(store: ScoreStore) -> None:
     """Each analyst has their own score of an answer, and their own history."""
     ana, bob, more = score("ana", "a1", GOOD), score("bob", "a1", POOR), score("bob", "a2", POOR)
     current = told(store, bob, ana, more)
     assert current.scores_by_analyst("a1") == {"ana": ana, "bob": bob}
-    assert current.analysts() == ["ana", "bob"]
-    assert current.all_scores() == [ana, bob, more]
+    assert current.list_analysts_with_current_scores() == ["ana", "bob"]
+    assert current.list_all_current_scores() == [ana, bob, more]
 
 
-def test_machines_are_kept_apart(store: Store) -> None:
+def test_machines_are_kept_apart(store: ScoreStore) -> None:
     """Scores of machines are had by asking for them, even under the name of a person, and can be undone."""
     person, machine = score("ana", "a1", GOOD), score("ana", "a1", POOR, scorer="machine")
     other = score("judge", "a2", POOR, scorer="machine")
@@ -101,16 +101,16 @@ def test_machines_are_kept_apart(store: Store) -> None:
     assert current.find_score("a1", "ana", "machine") == machine
     assert current.scores_of_analyst("judge") == []
     assert current.scores_of_analyst("judge", "machine") == [other]
-    assert current.analysts() == ["ana"]
-    assert current.analysts("machine") == ["ana", "judge"]
-    assert current.all_scores() == [person]
+    assert current.list_analysts_with_current_scores() == ["ana"]
+    assert current.list_analysts_with_current_scores("machine") == ["ana", "judge"]
+    assert current.list_all_current_scores() == [person]
     store.append_new_events([undo(machine)])
     current.read_new_events()
     assert current.scores_by_analyst("a1") == {"ana": person}
-    assert current.all_scores("machine") == [other]
+    assert current.list_all_current_scores("machine") == [other]
 
 
-def test_the_latest_adjudication_stands(store: Store) -> None:
+def test_the_latest_adjudication_stands(store: ScoreStore) -> None:
     """Of several adjudicators the latest has the last word, until it is undone; the scores stay as they are."""
     scores = [score("ana", "a1", GOOD), score("bob", "a1", POOR)]
     first, second = adjudication("cem", "a1", POOR), adjudication("dan", "a1", GOOD)
@@ -127,19 +127,19 @@ def test_the_latest_adjudication_stands(store: Store) -> None:
     assert current.answers_with_seen_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
     assert current.answers_with_seen_scores("ana") == set()
     assert list(current.scores_by_analyst("a1").values()) == scores
-    assert current.analysts() == ["ana", "bob"], "to adjudicate is not to score"
+    assert current.list_analysts_with_current_scores() == ["ana", "bob"], "to adjudicate is not to score"
 
 
-def test_what_was_shown_stays_known(store: Store) -> None:
+def test_what_was_shown_stays_known(store: ScoreStore) -> None:
     """Whatever says that its analyst had seen whose an answer is, or others' scores, counts for good, per analyst."""
     scored = score("ana", "a1", blind=False)
     current = told(store, scored, undo(scored), look("ana", "a2", independent=False), look("bob", "a1", blind=False))
     assert (current.answers_with_seen_system("ana"), current.answers_with_seen_scores("ana")) == ({"a1"}, {"a2"})
     assert (current.answers_with_seen_system("bob"), current.answers_with_seen_scores("bob")) == ({"a1"}, set())
-    assert current.all_scores() == []
+    assert current.list_all_current_scores() == []
 
 
-def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> None:
+def test_a_score_stays_independent_whatever_comes_after_a_look(store: ScoreStore) -> None:
     """Corrected or withdrawn by one who has seen others' scores, it still counts; withdrawn before that, it doesn't."""
     slip, first = score("ana", "a1", POOR), score("ana", "a1", GOOD)
     correction = score("ana", "a1", POOR, independent=False)
@@ -155,33 +155,33 @@ def test_a_score_stays_independent_whatever_comes_after_a_look(store: Store) -> 
     assert current.independent_human_scores() == independent_human_scores(log) == [first]
 
 
-def test_what_is_skipped_waits(store: Store) -> None:
+def test_what_is_skipped_waits(store: ScoreStore) -> None:
     """A skip stands until it is undone or followed by a score of the same analyst; its number is the last one's."""
     early = Event(new_event_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
     late = Event(new_event_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
     current = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
-    assert current.last_skip_number_by_answer("ana") == {"a1": 2}
+    assert current.last_skip_event_number_by_answer("ana") == {"a1": 2}
     store.append_new_events([undo(late)])
     current.read_new_events()
-    assert current.last_skip_number_by_answer("ana") == {"a1": 1}
+    assert current.last_skip_event_number_by_answer("ana") == {"a1": 1}
     scored = score("ana", "a1")
     store.append_new_events([scored])
     current.read_new_events()
-    assert current.last_skip_number_by_answer("ana") == {}
+    assert current.last_skip_event_number_by_answer("ana") == {}
     store.append_new_events([undo(scored)])
     current.read_new_events()
-    assert current.last_skip_number_by_answer("ana") == {}
+    assert current.last_skip_event_number_by_answer("ana") == {}
     store.append_new_events([undo(early), once := skip("ana", "a3"), undo(once)])
     current.read_new_events()
-    assert current.last_skip_number_by_answer("ana") == {}
+    assert current.last_skip_event_number_by_answer("ana") == {}
 
 
-def test_event_by_event_is_as_all_at_once(store: Store) -> None:
+def test_event_by_event_is_as_all_at_once(store: ScoreStore) -> None:
     """After every few of many random events, the current says what `in_effect` makes of the whole log."""
     seed = random.randrange(10**9)
     print(f"seed {seed}")  # noqa: T201 - shown when the test fails
     chance = random.Random(seed)
-    current = CurrentScores(store.events)
+    current = CurrentScores(store.read_numbered_events)
     log: list[Event] = []
     for _ in range(60):
         new: list[Event] = []
@@ -192,7 +192,7 @@ def test_event_by_event_is_as_all_at_once(store: Store) -> None:
         assert current.read_new_events()
         check(current, log)
     assert kept(store) == log
-    late = CurrentScores(store.events)
+    late = CurrentScores(store.read_numbered_events)
     late.read_new_events()
     check(late, log)
 
@@ -222,8 +222,8 @@ def check(current: CurrentScores, log: list[Event]) -> None:
             event for event in log if event.kind == "undo" or event.scorer == scorer
         )
         scores = [event for event in stands if event.kind == "score"]
-        assert sorted_by_id(current.all_scores(scorer)) == sorted_by_id(scores)
-        assert current.analysts(scorer) == sorted({event.analyst for event in scores})
+        assert sorted_by_id(current.list_all_current_scores(scorer)) == sorted_by_id(scores)
+        assert current.list_analysts_with_current_scores(scorer) == sorted({event.analyst for event in scores})
         for analyst in ("ana", "bob"):
             assert current.scores_of_analyst(analyst, scorer) == [event for event in scores if event.analyst == analyst]
         for answer in ("a1", "a2", "a3"):
@@ -232,7 +232,7 @@ def check(current: CurrentScores, log: list[Event]) -> None:
     for answer in ("a1", "a2", "a3"):
         given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
         assert current.find_latest_adjudication(answer) == (given[-1] if given else None)
-    both = [event for scorer in ("human", "machine") for event in current.all_scores(scorer)]
+    both = [event for scorer in ("human", "machine") for event in current.list_all_current_scores(scorer)]
     assert sorted_by_id(both) == sorted_by_id([event for event in stands if event.kind == "score"])
     own = independent_human_scores(log)
     assert sorted_by_id(current.independent_human_scores()) == sorted_by_id(own)
@@ -253,7 +253,7 @@ def test_sessions_share_a_ledger(url: str) -> None:
         return current.read_new_events()
 
     with opened(url) as ours, opened(url) as theirs, ThreadPoolExecutor(sessions) as threads:
-        current = CurrentScores(ours.events)
+        current = CurrentScores(ours.read_numbered_events)
         for batch in range(3):
             scores = [score("ana", f"a{batch}-{n}") for n in range(600)]
             theirs.append_new_events([*scores, *map(undo, scores[1:])])
@@ -261,4 +261,4 @@ def test_sessions_share_a_ledger(url: str) -> None:
             assert current.scores_of_analyst("ana")[batch:] == scores[:1], (
                 "taken in twice, a score would come back from its undo"
             )
-        assert current.events() == [event for _, event in ours.events()]
+        assert current.list_logged_events() == [event for _, event in ours.read_numbered_events()]

@@ -37,7 +37,7 @@ def run() -> RunFolder:
 
 def doubly(queue: ScoringQueue) -> int:
     """The number of answers that two analysts have scored."""
-    given = Counter(event.answer for event in queue.current.all_scores() if event.analyst in ANALYSTS)
+    given = Counter(event.answer for event in queue.current.list_all_current_scores() if event.analyst in ANALYSTS)
     return sum(number > 1 for number in given.values())
 
 
@@ -45,7 +45,7 @@ def doubly(queue: ScoringQueue) -> int:
 def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     """Six analysts, each with an answer on screen, have thirty of them after 60 of 572 scores (before: 360)."""
     queue = open_queue(run, store, ScoringPlan(order=order))
-    wanted, scored = queue.progress("Anna").wanted, 0
+    wanted, scored = queue.measure_scoring_progress("Anna").wanted, 0
     while doubly(queue) < EARLY:
         on_screen = [queue.reserve_next_answer(analyst) for analyst in ANALYSTS]
         for analyst, digest in zip(ANALYSTS, on_screen, strict=True):

@@ -55,7 +55,7 @@ def test_all_at_once() -> None:
 )
 def test_suggestion(reply: str, annotated: AnnotatedAnswer | None, suggested: float | None) -> None:
     """A value for references is suggested where the rubric leaves no choice, with its reason, and else none."""
-    found = collect_reply_evidence(reply, POLICY, parts=PARTS, annotated=annotated)
+    found = collect_reply_evidence(reply, POLICY, part_spans_given=PARTS, annotated=annotated)
     assert found.suggestion == suggested
     assert bool(found.reason) == (suggested is not None)
 
@@ -88,7 +88,7 @@ def test_what_the_document_refers_to_is_not_what_the_answer_cites() -> None:
 )
 def test_nothing_is_suggested_on_a_citation_in_doubt(reply: str) -> None:
     """A citation whose title or place does not fit is for an analyst to judge."""
-    assert collect_reply_evidence(reply, POLICY, parts=PARTS, annotated=WINTER).suggestion is None
+    assert collect_reply_evidence(reply, POLICY, part_spans_given=PARTS, annotated=WINTER).suggestion is None
 
 
 def test_a_section_that_was_not_recognised_is_no_silence() -> None:
@@ -117,13 +117,15 @@ def test_annotated_targets() -> None:
         ("Part 8", None),
         ("Section 77", None),
     )
-    found = collect_reply_evidence("(Part 2)", document, parts=PARTS, annotated=annotated, part_set="halves")
+    found = collect_reply_evidence(
+        "(Part 2)", document, part_spans_given=PARTS, annotated=annotated, annotated_part_set="halves"
+    )
     assert [reference.expected for reference in found.references] == [(0,)]
 
 
 def test_nothing_in_nothing() -> None:
     """An empty answer has no evidence."""
-    found = collect_reply_evidence("", POLICY, parts=PARTS, annotated=WINTER)
+    found = collect_reply_evidence("", POLICY, part_spans_given=PARTS, annotated=WINTER)
     assert (found.references, found.quotations, found.silence.phrases, found.suggestion) == ((), (), (), None)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document, load_document
-from genaipa.questions.annotations import AnnotatedAnswer, find_annotations
+from genaipa.questions.annotations import AnnotatedAnswer, find_annotation_file
 from genaipa.scoring.evidence.abstention import assess_silence_claim, classify_whether_silence_is_claimed
 from genaipa.scoring.evidence.citations import find_citations
 from genaipa.scoring.evidence.examine import collect_reply_evidence
@@ -128,7 +128,7 @@ def test_silence(code: str) -> None:
 def test_annotated_answers(code: str) -> None:
     """The shipped annotated answers are silent by the rules where they say so, and cite only their own sections."""
     document = load_document(f"brindlecart-{code}")
-    found = find_annotations(find_workspace(), document)
+    found = find_annotation_file(find_workspace(), document)
     assert found
     for question, annotated in found.annotations.answers.items():
         assert assess_silence_claim(annotated.answer, None, language=code).claimed == (annotated.silent == "yes"), (

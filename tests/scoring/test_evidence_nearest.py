@@ -9,7 +9,7 @@ from genaipa.policies.document import About, Document
 from genaipa.scoring.evidence.examine import collect_reply_evidence
 from genaipa.scoring.evidence.nearest import (
     MOST_CLAIMS,
-    Claim,
+    SentenceMatch,
     load_sentence_index,
     match_sentences_to_document,
     walk_sentence_and_title_bounds,
@@ -29,7 +29,7 @@ def said(text: str, code: str = "en") -> list[str]:
     return [text[start:end] for start, end, _ in walk_sentence_and_title_bounds(text, LANGUAGES.get(code))]
 
 
-def claims(reply: str, document: Document = GARDEN) -> dict[str, Claim]:
+def claims(reply: str, document: Document = GARDEN) -> dict[str, SentenceMatch]:
     """The sentences of an answer with what is said of them."""
     found = match_sentences_to_document(reply, document, collect_reply_evidence(reply, document))
     return {reply[one.start : one.end]: one for one in found}

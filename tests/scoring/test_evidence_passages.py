@@ -15,7 +15,7 @@ from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.questions.points import Point
 from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
-from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
+from genaipa.scoring.evidence.support import find_supporting_sentence_spans, sentence_spans
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.counts import RightSections, count_passages_and_right_sections
@@ -138,7 +138,7 @@ Boats may be hired by the hour. Names of those who hire a boat are written into 
 def shown_by(sentence: str, annotated: AnnotatedAnswer) -> int:
     """How many right sections a passage of this sentence shows."""
     targets = [span for _, span in locate_annotated_sections(annotated, LODGE, "") if span]
-    right = RightSections(LODGE, targets, find_supporting_sentences(LODGE, annotated))
+    right = RightSections(LODGE, targets, find_supporting_sentence_spans(LODGE, annotated))
     return count_passages_and_right_sections([Passage(sentence)], PassageFinder(LODGE.text), right, NONE).sections_shown
 
 
@@ -168,7 +168,7 @@ def test_a_section_is_shown_by_the_sentence_that_the_annotation_rests_on(by: str
 def test_where_no_sentence_is_known_half_of_them_show_a_section() -> None:
     """An annotated answer in words of its own leaves it open which sentence it rests on."""
     annotated = AnnotatedAnswer(silent="no", answer="Certainly not.", sections=("1",))
-    assert find_supporting_sentences(LODGE, annotated) == frozenset()
+    assert find_supporting_sentence_spans(LODGE, annotated) == frozenset()
     assert shown_by("Breakfast is served until ten.", annotated) == 0
     begin = LODGE.text.index("We welcome")
     assert shown_by(LODGE.text[begin : LODGE.text.index("Breakfast")], annotated) == 1
@@ -208,9 +208,9 @@ def test_counts_of_an_answer() -> None:
 def test_annotated_sections_of_a_shipped_document_have_sentences() -> None:
     """A section of the annotated answers is shown by its own text, and by no other's."""
     document, workspace = shipped("brindlecart"), find_workspace()
-    from genaipa.questions.annotations import find_annotations
+    from genaipa.questions.annotations import find_annotation_file
 
-    annotations = find_annotations(workspace, document)
+    annotations = find_annotation_file(workspace, document)
     assert annotations is not None
     finder = PassageFinder(document.text)
     for answer in annotations.annotations.answers.values():

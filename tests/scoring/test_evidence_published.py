@@ -150,7 +150,7 @@ def examined(pulled_cache: Path) -> Iterator[list[tuple[Published, Evidence]]]:
 def _evidence(answer: Published, document: Document) -> Evidence:
     starts = document.about.part_sets[answer.part_set] if answer.in_parts else ()
     parts = [document.part(answer.part_set, number) for number in range(1, len(starts) + 1)]
-    return collect_reply_evidence(answer.text, document, parts=[part for part in parts if part])
+    return collect_reply_evidence(answer.text, document, part_spans_given=[part for part in parts if part])
 
 
 @pytest.mark.full

@@ -281,7 +281,9 @@ def test_what_is_said_to_be_missing_is_missing() -> None:
 
 def test_parts_of_a_summary() -> None:
     """A system that was given a summary may mean its parts: only a title says that a part is the document's."""
-    found = find_and_resolve_citations('Part 2. Section 2. Part 2: "Your choices".', POLICY, PARTS, summarised=True)
+    found = find_and_resolve_citations(
+        'Part 2. Section 2. Part 2: "Your choices".', POLICY, PARTS, system_had_summary=True
+    )
     assert [(bool(reference.target), reference.outside) for reference in found] == [
         (False, "perhaps another text"),
         (False, "perhaps another text"),

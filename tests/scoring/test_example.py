@@ -14,9 +14,9 @@ from size import size
 
 from genaipa.cli.commands.demo import SCORES, SYSTEMS
 from genaipa.runs.selection import find_run
-from genaipa.scoring.answers import Pool
-from genaipa.scoring.rubric import format_value
-from genaipa.scoring.store import Store, database_url
+from genaipa.scoring.answers import AnswerPool
+from genaipa.scoring.rubric import format_signed_value
+from genaipa.scoring.store import ScoreStore, database_url
 from genaipa.workspace import find_workspace
 from rubrics import METRICS
 
@@ -42,9 +42,9 @@ def test_demo_brings_everything_that_a_report_can_show(
         assert "Made up: company and policy, the assistants careful, breezy and pensive with its cost" in done.out
         assert "genaipa score demo" in done.out.splitlines()[-1]
     workspace = find_workspace(Path.cwd())
-    pool = Pool(workspace, [find_run(workspace, "demo")])
-    with contextlib.closing(Store.open(database_url(workspace))) as store:
-        events = [event for _, event in store.events()]
+    pool = AnswerPool(workspace, [find_run(workspace, "demo")])
+    with contextlib.closing(ScoreStore.open_or_create(database_url(workspace))) as store:
+        events = [event for _, event in store.read_numbered_events()]
     assert Counter(event.analyst.partition("@")[0] for event in events) == {
         "reference": 160,
         "made-up": 70,
@@ -55,7 +55,7 @@ def test_demo_brings_everything_that_a_report_can_show(
         if event.analyst == "reference":
             assert event.values is not None
             for value in {event.values[metric] for metric in METRICS} - {1.0}:
-                assert format_value(value) in event.note, (event.note, value)
+                assert format_signed_value(value) in event.note, (event.note, value)
 
 
 @pytest.mark.full

@@ -30,12 +30,12 @@ from exchanging import (
 
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
-from genaipa.runs.authors import Authors
+from genaipa.runs.authors import AnswerAuthors
 from genaipa.scoring.answers import pair_events_with_all_occurrences
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
+from genaipa.scoring.importing import ImportOutcome, import_scores_or_return_problems
 from genaipa.scoring.people import People
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 from genaipa.scoring.tables import (
     DIGEST,
     MOST_CHARACTERS,
@@ -49,23 +49,23 @@ from rubrics import METRICS, PAPER, typed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Import = Callable[..., ImportedScores]
+    Import = Callable[..., ImportOutcome]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[ScoreStore]:
     """An empty store."""
-    opened = Store.open(f"sqlite:///{tmp_path / 'scores.db'}")
+    opened = ScoreStore.open_or_create(f"sqlite:///{tmp_path / 'scores.db'}")
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def take(store: Store) -> Import:
+def take(store: ScoreStore) -> Import:
     """Take files into that store, where the nine answers are known."""
 
-    def run(*paths: Path, **options: object) -> ImportedScores:
-        return import_scores_from_sources(store, paths, ANSWERS, People(), Authors(()), **options)
+    def run(*paths: Path, **options: object) -> ImportOutcome:
+        return import_scores_or_return_problems(store, paths, ANSWERS, People(), AnswerAuthors(()), **options)
 
     return run
 
@@ -73,13 +73,13 @@ def take(store: Store) -> Import:
 # --- Out -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_log_comes_back_byte_for_byte(store: Store, take: Import) -> None:
+def test_the_log_comes_back_byte_for_byte(store: ScoreStore, take: Import) -> None:
     """The whole history, imported into an empty store and exported again, is the same file."""
     log = exported(".jsonl", HISTORY)
     assert len(log.splitlines()) == len(HISTORY)
-    assert take(written("all.jsonl", log)) == ImportedScores(len(HISTORY), 0, 0, [], [])
+    assert take(written("all.jsonl", log)) == ImportOutcome(len(HISTORY), 0, 0, [], [])
     assert exported(".jsonl", kept(store)) == log
-    assert take(written("again.jsonl", log)) == ImportedScores(0, len(HISTORY), 0, [], [])
+    assert take(written("again.jsonl", log)) == ImportOutcome(0, len(HISTORY), 0, [], [])
     assert exported(".jsonl", kept(store)) == log
 
 
@@ -117,7 +117,7 @@ def test_an_answer_that_came_back_twice_names_both_places() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
-def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Store, take: Import) -> None:
+def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: ScoreStore, take: Import) -> None:
     """With `per_run` every place of an answer is told in full, and the table still comes back as its events."""
     first = ANSWERS[digest(1)].occurrences[0]
     second = replace(first, run="run-2", system="other", document="b", question="Q9", wording="paraphrase-1")
@@ -130,7 +130,7 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     ]
     path = Path(f"each{suffix}")
     with path.open("wb") as file:
-        write_scores(file, suffix, events, answers, PAPER, per_run=True)
+        write_scores(file, suffix, events, answers, PAPER, row_per_occurrence=True)
     table = read_table(path, DIGEST)
     places = [table.names.index(name) for name in ("id", "run", "system", "document", "question", "wording")]
     assert [[texts[place] for place in places] for _, texts in table.rows] == [
@@ -138,11 +138,11 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
         ["id1", "run-2", "other", "b", "Q9", "paraphrase-1"],
         ["id9", "", "", "", "", ""],
     ]
-    assert take(path) == ImportedScores(2, 0, 0, [], [])
+    assert take(path) == ImportOutcome(2, 0, 0, [], [])
     assert kept(store) == events
 
 
-def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
+def test_ticks_of_points_come_back(store: ScoreStore, take: Import) -> None:
     """From the log and from tables; a table without ticks has no column of them, and takes none away.
 
     Other ticks under an id that is known are another event, and a text that is no ticks is told.
@@ -150,14 +150,14 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
     ticked = Ticks("0123456789ab", ("ways", "kept"), ("sale",))
     events = [msgspec.structs.replace(event(1), ticks=ticked), event(9, analyst="Bo", answer=digest(2))]
     events.append(msgspec.structs.replace(event(2, analyst="Cy"), ticks=Ticks("0123456789ab")))
-    assert take(written("log.jsonl", exported(".jsonl", events))) == ImportedScores(3, 0, 0, [], [])
+    assert take(written("log.jsonl", exported(".jsonl", events))) == ImportOutcome(3, 0, 0, [], [])
     assert kept(store) == events
     for suffix in (".csv", ".xlsx"):
         table = written(f"scores{suffix}", exported(suffix, events))
         assert "ticks" in read_table(table, DIGEST).names
-        assert take(table) == ImportedScores(0, 3, 0, [], [])
-        into = Store.open(f"sqlite:///{suffix[1:]}.db")
-        assert import_scores_from_sources(into, [table], ANSWERS, People(), Authors(())) == ImportedScores(
+        assert take(table) == ImportOutcome(0, 3, 0, [], [])
+        into = ScoreStore.open_or_create(f"sqlite:///{suffix[1:]}.db")
+        assert import_scores_or_return_problems(into, [table], ANSWERS, People(), AnswerAuthors(())) == ImportOutcome(
             3, 0, 0, [], []
         )
         assert kept(into) == events
@@ -165,7 +165,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
     text = exported(".csv", events).decode()
     assert "points=0123456789ab said=ways,kept contradicted=sale" in text
     plain = exported(".csv", [msgspec.structs.replace(one, ticks=None) for one in events])
-    assert take(written("plain.csv", plain)) == ImportedScores(0, 3, 0, [], [])
+    assert take(written("plain.csv", plain)) == ImportOutcome(0, 3, 0, [], [])
     assert "ticks" not in plain.decode()
     (said,) = take(written("other.csv", text.replace("contradicted=sale", "contradicted=other").encode())).problems
     assert "the event 'id1' already exists with different content" in said
@@ -177,13 +177,13 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
-def test_a_table_comes_back_as_the_events_that_it_shows(suffix: str, store: Store, take: Import) -> None:
+def test_a_table_comes_back_as_the_events_that_it_shows(suffix: str, store: ScoreStore, take: Import) -> None:
     """Every field of a standing event survives a table: notes with formulas, flags, suggestions, ids."""
     events = select_effective_scores(HISTORY, include_machines=True)
     table = written(f"scores{suffix}", exported(suffix, events))
-    assert take(table) == ImportedScores(len(events), 0, 0, [], [])
+    assert take(table) == ImportOutcome(len(events), 0, 0, [], [])
     assert kept(store) == events
-    assert take(table) == ImportedScores(0, len(events), 0, [], [])
+    assert take(table) == ImportOutcome(0, len(events), 0, [], [])
 
 
 def test_no_cell_of_an_export_is_a_formula() -> None:
@@ -206,7 +206,7 @@ def test_a_note_that_no_cell_can_hold_is_refused_and_not_cut() -> None:
     assert MOST_CHARACTERS == 32_767
 
 
-def test_a_note_of_any_length_comes_back_from_csv(store: Store, take: Import) -> None:
+def test_a_note_of_any_length_comes_back_from_csv(store: ScoreStore, take: Import) -> None:
     """The CSV library's own limit on a cell doesn't apply."""
     assert take(written("long.csv", exported(".csv", [event(note="n" * 200_000)]))).added == 1
     assert len(kept(store)[0].note) == 200_000
@@ -226,10 +226,10 @@ def filled(n: int, *values: object, note: str = "", analyst: str = "Ann") -> str
     return ",".join([digest(n), *map(str, values), note, analyst])
 
 
-def test_a_filled_sheet_becomes_scores(store: Store, take: Import) -> None:
+def test_a_filled_sheet_becomes_scores(store: ScoreStore, take: Import) -> None:
     """Each scored row is a new event with values, note and name; rows without any value are left out."""
     path = written("a.csv", "\n".join([HEAD, filled(1, 1, 1, 0.5, 0.5, -1, note="ok"), filled(2, "", "", "", "", "")]))
-    assert take(path) == ImportedScores(1, 0, 1, [], [])
+    assert take(path) == ImportOutcome(1, 0, 1, [], [])
     (score,) = kept(store)
     assert (score.kind, score.analyst, score.answer, score.values, score.note) == (
         "score",
@@ -242,13 +242,13 @@ def test_a_filled_sheet_becomes_scores(store: Store, take: Import) -> None:
     assert len(score.id) == 32
 
 
-def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: Store, take: Import) -> None:
+def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: ScoreStore, take: Import) -> None:
     """The same rows are known; another value is a new event, and the first one stays in the log."""
     path = written("a.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, 1), filled(2, 1, 1, 1, 1, 1)]))
     assert take(path).added == 2
-    assert take(path) == ImportedScores(0, 2, 0, [], [])
+    assert take(path) == ImportOutcome(0, 2, 0, [], [])
     changed = written("b.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, -1), filled(2, 1, 1, 1, 1, 1)]))
-    assert take(changed) == ImportedScores(1, 1, 0, [], [])
+    assert take(changed) == ImportOutcome(1, 1, 0, [], [])
     assert [(e.answer, e.values["reference"]) for e in kept(store)] == [
         (digest(1), 1.0),
         (digest(2), 1.0),
@@ -259,7 +259,7 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
     ] == [-1.0]
 
 
-def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) -> None:
+def test_an_old_sheet_never_wins_over_a_newer_score(store: ScoreStore, take: Import) -> None:
     """A row that was taken once and corrected or undone since is told of and left out, not given again."""
     path = written("a.csv", "\n".join([HEAD, filled(1, 1, 1, 1, 1, 1), filled(2, 1, 1, 1, 1, 1)]))
     take(path)
@@ -276,7 +276,7 @@ def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) 
     assert len(kept(store)) == 4
 
 
-def test_what_spreadsheets_do_to_a_sheet_does_it_no_harm(store: Store, take: Import) -> None:
+def test_what_spreadsheets_do_to_a_sheet_does_it_no_harm(store: ScoreStore, take: Import) -> None:
     """Renamed, reordered, numbers as text, other capitals, blank rows and columns, a sheet in front."""
     workbook = openpyxl.Workbook()
     workbook.active.append(["my notes"])
@@ -290,20 +290,20 @@ def test_what_spreadsheets_do_to_a_sheet_does_it_no_harm(store: Store, take: Imp
     for _ in range(3):
         sheet.append([None, " "])
     workbook.save("renamed.xlsx")
-    assert take(Path("renamed.xlsx"), analyst="Ann") == ImportedScores(1, 0, 1, [], [])
+    assert take(Path("renamed.xlsx"), analyst="Ann") == ImportOutcome(1, 0, 1, [], [])
     assert kept(store)[0].values == GOOD
 
 
-def test_a_csv_of_a_german_spreadsheet_is_read(store: Store, take: Import) -> None:
+def test_a_csv_of_a_german_spreadsheet_is_read(store: ScoreStore, take: Import) -> None:
     """Semicolons, a byte-order mark, decimal commas and Windows line ends."""
     head = HEAD.replace(",", ";")
     row = ";".join([digest(1), "1", "1", "0,5", "0,5", "-1", '"schön; aber lang"', "Ann"])
     path = written("de.csv", f"\ufeff{head}\r\n{row}\r\n;;;;;;;\r\n")
-    assert take(path) == ImportedScores(1, 0, 0, [], [])
+    assert take(path) == ImportOutcome(1, 0, 0, [], [])
     assert (kept(store)[0].values, kept(store)[0].note) == (GOOD, "schön; aber lang")
 
 
-def test_all_problems_are_listed_at_once_and_nothing_is_taken(store: Store, take: Import) -> None:
+def test_all_problems_are_listed_at_once_and_nothing_is_taken(store: ScoreStore, take: Import) -> None:
     """Every bad cell of every file is named with file, row and column, and the good rows wait as well."""
     head = HEAD.replace("note", "notes")
     rows = [
@@ -343,7 +343,7 @@ def test_a_missing_or_repeated_column_is_told(take: Import) -> None:
     check_problems(take(path).problems, *(("c.csv: row 1", *words) for words in (twice, nameless, *missing)))
 
 
-def test_who_filled_a_sheet_is_named_by_its_column_or_else_by_the_flag(store: Store, take: Import) -> None:
+def test_who_filled_a_sheet_is_named_by_its_column_or_else_by_the_flag(store: ScoreStore, take: Import) -> None:
     """The column wins row by row; a name is spelt as it is known already."""
     store.append_new_events([event(9, analyst="Ann")])
     rows = [
@@ -357,7 +357,7 @@ def test_who_filled_a_sheet_is_named_by_its_column_or_else_by_the_flag(store: St
     assert problem.startswith("b.csv: row 2, analyst: a name must be one line")
 
 
-def test_a_note_keeps_its_form(store: Store, take: Import) -> None:
+def test_a_note_keeps_its_form(store: ScoreStore, take: Import) -> None:
     """Lines, blanks around them and an apostrophe that belongs to the text are kept; the guard's is taken off."""
     path = spreadsheet("n.xlsx", HEAD.split(","), [digest(1), 1, 1, 1, 1, 1, "' quoted'\n  indented\n", "Ann"])
     guarded = spreadsheet("g.xlsx", HEAD.split(","), [digest(2), 1, 1, 1, 1, 1, "'- a dash", "Ann"])
@@ -368,12 +368,12 @@ def test_a_note_keeps_its_form(store: Store, take: Import) -> None:
 # --- Events --------------------------------------------------------------------------------------------------------
 
 
-def test_scores_of_answers_that_are_elsewhere_need_to_be_let_in(store: Store, take: Import) -> None:
+def test_scores_of_answers_that_are_elsewhere_need_to_be_let_in(store: ScoreStore, take: Import) -> None:
     """An event for an unknown answer is a problem unless it is wanted; a sheet's row always is one."""
     elsewhere = written("e.jsonl", exported(".jsonl", [event(77)]))
     check_problems(take(elsewhere).problems, ("e.jsonl: line 1", f"'{digest(77)}'", "--unknown-answers"))
     assert take(elsewhere, unknown_answers=True).added == 1
-    assert take(elsewhere) == ImportedScores(0, 1, 0, [], [])
+    assert take(elsewhere) == ImportOutcome(0, 1, 0, [], [])
     table = written("e.csv", exported(".csv", [event(78)]))
     assert take(table, unknown_answers=True).added == 1
     sheet = written("s.csv", "\n".join([HEAD, filled(79, 1, 1, 1, 1, 1)]))
@@ -383,7 +383,7 @@ def test_scores_of_answers_that_are_elsewhere_need_to_be_let_in(store: Store, ta
     assert len(kept(store)) == 2
 
 
-def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
+def test_a_log_is_checked_line_by_line(store: ScoreStore, take: Import) -> None:
     """Broken JSON, unknown fields and values, events that make no sense: all are listed, none is taken."""
     good = json.loads(msgspec.json.encode(event(1)))
     bad = [
@@ -424,7 +424,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
     assert kept(store) == []
 
 
-def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None:
+def test_an_event_never_changes_what_it_says(store: ScoreStore, take: Import) -> None:
     """An id that is here with other values is a problem, in a log and in a table, which says how to correct a score."""
     store.append_new_events([event(1)])
     other = event(1, values=typed("11111"))
@@ -437,18 +437,18 @@ def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None
     assert effective_scores_and_adjudications(kept(store))[0].values == other.values
 
 
-def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import) -> None:
+def test_several_files_come_in_together_or_not_at_all(store: ScoreStore, take: Import) -> None:
     """Overlapping exports give each event once, an undo may stand in a later file, and one bad file stops all."""
     first = written("1.jsonl", exported(".jsonl", HISTORY[:4]))
     second = written("2.jsonl", exported(".jsonl", HISTORY[2:]))
     bad = written("3.jsonl", "{}")
     check_problems(take(first, second, bad).problems, ("3.jsonl: line 1", "'id'"))
     assert kept(store) == []
-    assert take(first, second) == ImportedScores(len(HISTORY), 2, 0, [], [])
+    assert take(first, second) == ImportOutcome(len(HISTORY), 2, 0, [], [])
     assert kept(store) == HISTORY
 
 
-def test_no_table_makes_a_machine_an_adjudicator(store: Store, take: Import) -> None:
+def test_no_table_makes_a_machine_an_adjudicator(store: ScoreStore, take: Import) -> None:
     """A row that says so is a problem of its cell, and nothing is taken."""
     table = exported(".csv", [event(1, kind="adjudication")]).decode().replace(",human,", ",machine,")
     (told,) = take(written("m.csv", table)).problems
@@ -526,4 +526,4 @@ def test_damaged_xml_inside_a_spreadsheet_is_one_sentence(take: Import) -> None:
 def test_what_a_spreadsheet_says_of_its_size_is_not_believed(take: Import) -> None:
     """Other programs write a wrong one; all rows and columns are read all the same."""
     path = spreadsheet("s.xlsx", HEAD.split(","), [digest(1), 1, 1, 1, 1, 1, None, "Ann"])
-    assert take(with_sheet(path, lambda xml: xml.replace(b'"A1:H2"', b'"A1"'))) == ImportedScores(1, 0, 0, [], [])
+    assert take(with_sheet(path, lambda xml: xml.replace(b'"A1:H2"', b'"A1"'))) == ImportOutcome(1, 0, 0, [], [])

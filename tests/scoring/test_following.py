@@ -96,5 +96,5 @@ def test_what_somebody_has_scored_meanwhile_does_not_come(run, store):
     assert queue.reserve_next_answer("Anna", following) not in (None, following)
     following = queue.promise_following_answer("Anna", queue.reserve_next_answer("Anna"))
     save(queue, "Anna", queue.reserve_next_answer("Anna"))
-    queue.record_exposures("Anna", [following], scores=True)
+    queue.record_exposures("Anna", [following], sees_scores=True)
     assert queue.reserve_next_answer("Anna", following) not in (None, following)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from running import write
 
-from genaipa.cli.commands.score import describe_plan_override
+from genaipa.cli.commands.score import describe_plan_override_or_empty
 from genaipa.errors import DataError, OptionError, UsageError
-from genaipa.scoring.people import People, User, load_people
+from genaipa.scoring.people import People, User, load_desk_people_and_plan
 from genaipa.ui.settings import DeskSettings
 from genaipa.workspace import find_workspace
 
@@ -17,35 +17,35 @@ from genaipa.workspace import find_workspace
 def people_of(text: str) -> People:
     """What a desk.yaml with this text says."""
     write("desk.yaml", text)
-    return load_people(find_workspace())
+    return load_desk_people_and_plan(find_workspace())
 
 
 def test_without_a_file_whoever_gives_a_name_does_everything():
     """A desk without lists is open, but not to people who log in: nobody has let them in."""
-    people = load_people(find_workspace())
+    people = load_desk_people_and_plan(find_workspace())
     assert people == People()
     assert people.reference == ("reference",)
-    assert people.admit_user("Anna", login=False) == User("Anna", scores=True, adjudicates=True)
+    assert people.admit_user("Anna", requires_login=False) == User("Anna", scores=True, adjudicates=True)
     with pytest.raises(UsageError, match="neither"):
-        people.admit_user("anna@example.org", login=True)
+        people.admit_user("anna@example.org", requires_login=True)
 
 
 @pytest.mark.parametrize("login", [False, True])
 def test_lists_are_kept_to(login):
     """Analysts and reference analysts score, adjudicators adjudicate, nobody else does either."""
     people = people_of("analysts: [anna@example.org]\nadjudicators: [Bo]\nreference: [Cy]\n")
-    users = [people.admit_user(name, login=login) for name in ("Anna@Example.org", "BO", "cy")]
+    users = [people.admit_user(name, requires_login=login) for name in ("Anna@Example.org", "BO", "cy")]
     assert [(user.name, user.scores, user.adjudicates) for user in users] == [
         *(("anna@example.org", True, False), ("Bo", False, True), ("Cy", True, False))
     ]
     with pytest.raises(UsageError, match="neither"):
-        people.admit_user("Dee", login=login)
+        people.admit_user("Dee", requires_login=login)
 
 
 def test_an_empty_list_is_open_to_nobody():
     """A list that stands there empty lets nobody in, with or without a login."""
     people = people_of("adjudicators: []\n")
-    assert people.admit_user("Anna", login=False) == User("Anna", scores=True, adjudicates=False)
+    assert people.admit_user("Anna", requires_login=False) == User("Anna", scores=True, adjudicates=False)
 
 
 def test_one_person_has_one_name():
@@ -109,12 +109,12 @@ def test_a_plan_outlives_the_start_of_a_desk():
     plan = people_of("plan: {per_answer: 2, points: true, sample: all, show_systems: true, due: 2026-12-18}\n").plan
     settings = DeskSettings.from_plan(Path.cwd(), plan)
     assert (settings.plan.per_answer, settings.plan.points, settings.plan.blind) == (2, True, False)
-    assert (settings.sample, str(plan.last_day)) == ("all", "2026-12-18")
-    assert describe_plan_override(plan, plan) == ""
-    other = plan.override({"per_answer": 1.5, "points": False})
-    assert describe_plan_override(plan, other) == (
+    assert (settings.sample, str(plan.due_date)) == ("all", "2026-12-18")
+    assert describe_plan_override_or_empty(plan, plan) == ""
+    other = plan.replace_and_check_options({"per_answer": 1.5, "points": False})
+    assert describe_plan_override_or_empty(plan, other) == (
         "For this start only: per_answer: 1.5, points: false; the plan says per_answer 2 and points true. "
         "To keep the change, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
     )
     with pytest.raises(OptionError, match="per_answer"):
-        plan.override({"per_answer": float("nan")})
+        plan.replace_and_check_options({"per_answer": float("nan")})

@@ -14,17 +14,17 @@ from stores import kept, opened, score, undo
 from genaipa.errors import DataError
 from genaipa.files.stamps import now
 from genaipa.files.text import sha256_of
-from genaipa.runs.authors import Authors
+from genaipa.runs.authors import AnswerAuthors
 from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications, independent_human_scores
-from genaipa.scoring.events import Event, Pin, new_event_id, verify_log
-from genaipa.scoring.importing import import_scores_from_sources
+from genaipa.scoring.events import Event, Pin, new_event_id, verify_log_and_list_breaks
+from genaipa.scoring.importing import import_scores_or_return_problems
 from genaipa.scoring.objections import collect_objections_even_withdrawn
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import select_effective_scores, write_scores
 
 if TYPE_CHECKING:
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 SOLD = "We never sell what we know about you."
 KEPT = "We keep your address for one year; then we delete it."
@@ -45,15 +45,15 @@ def pin(analyst: str, passage: str = "", *, question: str = "Q1", answer: str = 
     )
 
 
-def pinned(store: Store) -> Event | None:
+def pinned(store: ScoreStore) -> Event | None:
     """The pin in effect for the first question."""
-    current = CurrentScores(store.events)
+    current = CurrentScores(store.read_numbered_events)
     current.read_new_events()
     assert collect_objections_even_withdrawn(current.list_objections_undos_and_rulings()) == [], "a pin is no objection"
     return current.find_pin(ABOUT)
 
 
-def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Path) -> None:
+def test_the_latest_pin_counts_and_no_average_sees_it(store: ScoreStore, tmp_path: Path) -> None:
     """Replaced by anybody's later one, taken away by an empty one, and taken out of the log into another store."""
     scored = score("ana", "a1", pinned=True)
     first, second = pin("ana", SOLD), pin("bob", KEPT)
@@ -64,7 +64,7 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
     before = kept(store)
     store.append_new_events([pin("lee")])
     assert pinned(store) is None
-    assert verify_log(store).breaks == []
+    assert verify_log_and_list_breaks(store).breaks == []
     everything = kept(store)
     assert [
         effective_scores_and_adjudications(everything),
@@ -76,13 +76,17 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
         with log.open("wb") as file:
             write_scores(file, ".jsonl", events, {}, shipped_rubric())
         with opened(f"sqlite:///{tmp_path / f'{len(events)}.db'}") as other:
-            assert import_scores_from_sources(other, [log], {"a1"}, People(), Authors(())).added == len(events)
-            assert import_scores_from_sources(other, [log], {"a1"}, People(), Authors(())).known == len(events)
+            assert import_scores_or_return_problems(other, [log], {"a1"}, People(), AnswerAuthors(())).added == len(
+                events
+            )
+            assert import_scores_or_return_problems(other, [log], {"a1"}, People(), AnswerAuthors(())).known == len(
+                events
+            )
             assert kept(other) == events
             assert pinned(other) == there
 
 
-def test_pins_that_make_no_sense_are_refused(store: Store) -> None:
+def test_pins_that_make_no_sense_are_refused(store: ScoreStore) -> None:
     """One of half a place, one without its word, one by a machine; and none is undone, but replaced."""
     store.append_new_events([there := pin("ana", SOLD)])
     half = Pin("acme", *ABOUT, at=(3, 9))

@@ -17,10 +17,10 @@ from stores import KINDS, empty_database, kept, score, skip, undo, until_the_nex
 from genaipa.errors import GenaipaError
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.events import Draft
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 from genaipa.workspace import find_workspace
 from rubrics import keys_of
 
@@ -89,7 +89,7 @@ def test_the_work_follows_the_order(run, store):
 def test_a_long_study_is_worked_in_order(run, store):
     """Among more answers than are sorted at once, each analyst still goes on where they are in their order."""
     record = next(iter(answers(run)))
-    document = Pool(find_workspace(), [run]).answers[record.digest].document_digest
+    document = AnswerPool(find_workspace(), [run]).answers[record.digest].document_digest
     with (run.path / "answers.jsonl").open("ab") as file:
         for number in range(1200):
             reply = f"See section {number}."
@@ -102,7 +102,7 @@ def test_a_long_study_is_worked_in_order(run, store):
     first = [digest for digest in queue.answers_wanted_of_anyone_in_order("Bo") if digest not in scored]
     queue.skip_answer("Bo", first[0])
     assert queue.reserve_next_answer("Bo") == first[1]
-    assert queue.progress("Bo").remaining == len(queue.answers_wanted_of_anyone_in_order("Bo")) - 3
+    assert queue.measure_scoring_progress("Bo").remaining == len(queue.answers_wanted_of_anyone_in_order("Bo")) - 3
 
 
 # -- from how many --
@@ -137,7 +137,7 @@ def test_each_answer_gets_as_many_scores_as_wanted(run, store):
     assert set(given.values()) == {2}
     assert len(given) == len(queue.pool.answers)
     assert len({(event.answer, event.analyst) for event in kept(store)}) == 2 * len(given)
-    progress = queue.progress("Anna")
+    progress = queue.measure_scoring_progress("Anna")
     assert (progress.given, progress.wanted, progress.remaining) == (24, 24, 0)
 
 
@@ -145,7 +145,7 @@ def test_scores_of_machines_fill_nothing(run, store):
     """An answer that a machine has scored is asked of people as if nothing had happened."""
     queue = open_queue(run, store)
     store.append_new_events([score("judge", digest, scorer="machine") for digest in queue.pool.answers])
-    assert queue.progress("Anna").given == 0
+    assert queue.measure_scoring_progress("Anna").given == 0
     assert len(work(queue, "Anna")) == len(queue.pool.answers)
 
 
@@ -179,14 +179,14 @@ def test_a_score_that_comes_late_is_kept(run, store):
     save(queue, "Bo", digest)
     save(queue, "Anna", digest, "33333")
     assert set(queue.current.scores_by_analyst(digest)) == {"Anna", "Bo"}
-    assert queue.progress("Anna").given == 1
+    assert queue.measure_scoring_progress("Anna").given == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
     """Eight analysts at two desks on one database, all at once: every answer is scored exactly as often as wanted."""
     url = empty_database(kind, tmp_path, request.config)
-    stores = [Store.open(url) for _ in range(2)]
+    stores = [ScoreStore.open_or_create(url) for _ in range(2)]
     try:
         desks = [open_queue(run, one, ScoringPlan(per_answer=2)) for one in stores]
         with ThreadPoolExecutor(8) as pool:
@@ -194,7 +194,7 @@ def test_many_at_once_lose_and_double_nothing(run, tmp_path, request, kind):
         given = kept(stores[0])
         assert Counter(event.answer for event in given) == dict.fromkeys(desks[0].pool.answers, 2)
         assert len({(event.answer, event.analyst) for event in given}) == len(given) == sum(map(len, done))
-        assert {desk.progress("analyst 0").given for desk in desks} == {24}
+        assert {desk.measure_scoring_progress("analyst 0").given for desk in desks} == {24}
     finally:
         for one in stores:
             one.close()
@@ -228,7 +228,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     assert store.load_draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
-    assert queue.progress("Anna").scored == 0
+    assert queue.measure_scoring_progress("Anna").scored == 0
 
 
 def test_an_unfinished_correction_holds_nobody_up(run, store):
@@ -258,7 +258,7 @@ def test_a_skip_keeps_what_was_typed(run, store):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
         queue.skip_answer("Anna", digest)
     assert queue.reserve_next_answer("Anna") == rest[0]
-    assert queue.undo_last_action("Anna").answer == second
+    assert queue.undo_last_score_or_skip("Anna").answer == second
     assert queue.reserve_next_answer("Anna") == second
     assert store.load_draft("Anna", second).typed == "12..."
     assert work(queue, "Anna", answers=11) == [second, *rest]
@@ -285,7 +285,7 @@ def test_a_clock_that_is_set_back_changes_no_order(run, store):
     store.append_new_events([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
     assert queue.reserve_next_answer("Anna") == third
     assert queue.last_score_or_skip("Anna").kind == "skip"
-    assert queue.undo_last_action("Anna").answer == second
+    assert queue.undo_last_score_or_skip("Anna").answer == second
     assert queue.reserve_next_answer("Anna") == second
     store.append_new_events([msgspec.structs.replace(skip("Anna", third), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", third, "score", typed="1...."))
@@ -296,17 +296,17 @@ def test_undo_brings_the_score_back_as_a_draft(run, store):
     """The last score is withdrawn, and what was typed is the draft of the answer, which comes next."""
     queue = open_queue(run, store)
     first, second = work(queue, "Anna", answers=2, keys="12312")
-    withdrawn = queue.undo_last_action("Anna")
+    withdrawn = queue.undo_last_score_or_skip("Anna")
     assert (withdrawn.answer, keys_of(withdrawn.values)) == (second, "12312")
     assert queue.current.find_score(second, "Anna") is None
     draft = store.load_draft("Anna", second, "score")
     assert (draft.typed, draft.seconds) == ("12312", 60.0)
     assert queue.reserve_next_answer("Anna") == second
-    assert queue.progress("Anna").scored == 1
+    assert queue.measure_scoring_progress("Anna").scored == 1
     # One more step back, then nothing.
-    assert queue.undo_last_action("Anna").answer == first
-    assert queue.undo_last_action("Anna") is None
-    assert queue.progress("Anna").scored == 0
+    assert queue.undo_last_score_or_skip("Anna").answer == first
+    assert queue.undo_last_score_or_skip("Anna") is None
+    assert queue.measure_scoring_progress("Anna").scored == 0
 
 
 def test_what_is_under_way_stays_ones_own(run, store):
@@ -315,11 +315,11 @@ def test_what_is_under_way_stays_ones_own(run, store):
     done = work(queue, "Anna", answers=3)
     begun = queue.reserve_next_answer("Anna")
     store.save_draft(Draft("Anna", begun, "score", typed="12..."))
-    theirs = {begun, queue.undo_last_action("Anna").answer, queue.undo_last_action("Anna").answer}
+    theirs = {begun, queue.undo_last_score_or_skip("Anna").answer, queue.undo_last_score_or_skip("Anna").answer}
     assert theirs == {begun, *done[1:]}
     assert set(work(queue, "Bo")) == set(queue.pool.answers) - theirs - set(done)
     assert set(work(queue, "Anna")) == theirs
-    assert set(Counter(score.answer for score in queue.current.all_scores()).values()) == {1}
+    assert set(Counter(score.answer for score in queue.current.list_all_current_scores()).values()) == {1}
 
 
 def test_undo_of_a_correction_brings_the_first_score_back(run, store):
@@ -328,7 +328,7 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Anna", digest, "33333")
     assert keys_of(queue.current.find_score(digest, "Anna").values) == "33333"
-    queue.undo_last_action("Anna")
+    queue.undo_last_score_or_skip("Anna")
     assert keys_of(queue.current.find_score(digest, "Anna").values) == "11111"
 
 
@@ -339,7 +339,7 @@ def test_undo_of_a_skip(run, store):
     save(queue, "Anna", first)
     queue.skip_answer("Anna", second)
     assert queue.reserve_next_answer("Anna") != second
-    withdrawn = queue.undo_last_action("Anna")
+    withdrawn = queue.undo_last_score_or_skip("Anna")
     assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
     assert queue.reserve_next_answer("Anna") == second
     assert queue.current.find_score(first, "Anna") is not None
@@ -351,7 +351,7 @@ def test_a_skip_that_is_withdrawn_is_reserved(run, store):
     first = queue.reserve_next_answer("Anna")
     queue.skip_answer("Anna", first)
     queue.reserve_next_answer("Anna")
-    queue.undo_last_action("Anna")
+    queue.undo_last_score_or_skip("Anna")
     assert set(work(queue, "Bo")) == set(queue.pool.answers) - {first}
 
 
@@ -359,7 +359,7 @@ def test_undo_stays_within_the_desk(run, store):
     """A score of a run that the desk is not open on is not withdrawn: nobody would see what they did."""
     store.append_new_events([score("Anna", "f" * 64)])
     queue = open_queue(run, store)
-    assert queue.undo_last_action("Anna") is None
+    assert queue.undo_last_score_or_skip("Anna") is None
     assert queue.previously_scored_answer("Anna", None) is None
 
 
@@ -418,10 +418,10 @@ def test_progress_counts(run, store):
     for seconds, digest in zip((30.0, 90.0, 45.0), queue.answers_wanted_of_anyone_in_order("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
     save(queue, "Bo", queue.reserve_next_answer("Bo"), seconds=None)
-    progress = queue.progress("Anna")
+    progress = queue.measure_scoring_progress("Anna")
     assert (progress.scored, progress.remaining, progress.seconds) == (3, 8, 45.0)
     assert (progress.answers, progress.wanted, progress.given) == (12, 12, 4)
-    assert queue.progress("Cy").seconds is None
+    assert queue.measure_scoring_progress("Cy").seconds is None
     paces = {name: (len(history.scores), history.seconds) for name, history in queue.histories_by_analyst().items()}
     assert paces == {"Anna": (3, 45.0), "Bo": (1, None)}
 
@@ -435,11 +435,11 @@ def test_what_is_begun_is_left(run, store):
     save(queue, "Cy", digest)
     work(queue, "Bo")
     assert queue.answers_analyst_may_still_score("Anna") == {digest}
-    assert queue.progress("Anna").remaining == 1
+    assert queue.measure_scoring_progress("Anna").remaining == 1
     assert queue.visible_disputes("Anna") == []
     assert [dispute.answer for dispute in queue.visible_disputes("Dee")] == [digest]
     assert work(queue, "Anna") == [digest]
-    assert queue.progress("Anna").remaining == 0
+    assert queue.measure_scoring_progress("Anna").remaining == 0
 
 
 def test_progress_follows_the_pool(run, store):
@@ -453,9 +453,9 @@ def test_progress_follows_the_pool(run, store):
     log.write_bytes(b"".join(lines[1:]))
     assert queue.pool.read_new_answers()
     assert gone not in queue.answers_wanted_of_anyone_in_order("Anna")
-    progress = queue.progress("Anna")
+    progress = queue.measure_scoring_progress("Anna")
     assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
-    assert queue.progress("Anna").given == 12
+    assert queue.measure_scoring_progress("Anna").given == 12
     assert queue.answers_wanted_of_anyone_in_order("Anna") == done

@@ -39,9 +39,9 @@ def test_what_is_ahead(run, store):
     save(queue, "Bo", first)
     assert queue.answers_analyst_may_still_score("Anna") == everything - {first, second}
     assert queue.answers_analyst_may_still_score("Cy") == everything - {first}
-    queue.record_exposures("Cy", [third], scores=True)
+    queue.record_exposures("Cy", [third], sees_scores=True)
     assert queue.answers_analyst_may_still_score("Cy") == everything - {first, third}
-    queue.undo_last_action("Bo")
+    queue.undo_last_score_or_skip("Bo")
     assert queue.answers_analyst_may_still_score("Cy") == everything - {third}
     assert queue.answers_analyst_may_still_score("reference") == everything
 
@@ -72,7 +72,7 @@ def test_a_new_analyst_begins_with_calibration(run, store):
         done = []
         for number in range(4):
             digest = queue.reserve_next_answer(analyst)
-            assert queue.is_calibration_score(digest, analyst) == (number < 3)
+            assert queue.would_score_count_as_calibration(digest, analyst) == (number < 3)
             done.append(save(queue, analyst, digest))
         assert [event.answer for event in done[:3]] == referenced[:3]
         assert [event.calibration for event in done] == [True, True, True, False]
@@ -87,8 +87,8 @@ def test_the_reference_is_shown_after_ones_own_score_only(run, store):
     save(queue, "Anna", digest)
     assert keys_of(queue.reference_score_after_own_score(digest, "Anna").values) == "22222"
     assert queue.reference_score_after_own_score(digest, "reference") is None
-    queue.undo_last_action("Anna")
-    assert queue.is_calibration_score(digest, "Anna")
+    queue.undo_last_score_or_skip("Anna")
+    assert queue.would_score_count_as_calibration(digest, "Anna")
     assert queue.reference_score_after_own_score(digest, "Anna") is None
 
 
@@ -102,17 +102,17 @@ def test_a_correction_of_a_calibration_score_stays_one(run, store):
 def test_calibration_goes_on_with_another_answer(run, store):
     """Where the scores of a calibration answer were seen, the next one takes its place."""
     queue, referenced = calibrated(run, store)
-    queue.record_exposures("Bo", [referenced[1]], scores=True)
-    assert not queue.is_calibration_score(referenced[1], "Bo")
+    queue.record_exposures("Bo", [referenced[1]], sees_scores=True)
+    assert not queue.would_score_count_as_calibration(referenced[1], "Bo")
     assert work(queue, "Bo", answers=3) == [referenced[0], referenced[2], referenced[3]]
 
 
 def test_reference_scores_fill_nothing(run, store):
     """What the reference analyst has scored is still asked of the others, and counts in no progress."""
     queue, referenced = calibrated(run, store, calibration=0)
-    assert queue.progress("Anna").given == 0
+    assert queue.measure_scoring_progress("Anna").given == 0
     assert set(referenced) <= set(work(queue, "Anna"))
-    assert queue.progress("Anna").given == 12
+    assert queue.measure_scoring_progress("Anna").given == 12
     # The reference analyst goes on, although every answer has the score that is wanted.
     assert len(work(queue, "reference")) == 7
 
@@ -121,9 +121,9 @@ def test_calibration_is_asked_of_everyone(run, store):
     """A calibration answer that has all its scores is asked of a new analyst all the same, and counted as left."""
     queue, referenced = calibrated(run, store)
     assert len(work(queue, "Anna")) == 12
-    assert queue.progress("Bo").remaining == 3
+    assert queue.measure_scoring_progress("Bo").remaining == 3
     assert work(queue, "Bo") == referenced[:3]
-    assert queue.progress("Bo").remaining == 0
+    assert queue.measure_scoring_progress("Bo").remaining == 0
 
 
 # -- adjudication --
@@ -217,7 +217,7 @@ def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
     """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
     queue = disputed(run, store)
     digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
-    queue.record_exposures("Cy", [digest], scores=True)
+    queue.record_exposures("Cy", [digest], sees_scores=True)
     if settles:
         event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
         store.append_new_events([undo(event)])
@@ -233,7 +233,7 @@ def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
     seen = {dispute.answer for dispute in queue.visible_disputes("reference")}
     assert len(seen) == 3
     assert seen.isdisjoint(work(queue, "reference"))
-    assert queue.progress("reference").remaining == 0
+    assert queue.measure_scoring_progress("reference").remaining == 0
 
 
 def test_reference_and_poor_scores_are_no_dispute(run, store):
@@ -250,8 +250,8 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
     """Whoever was shown whose an answer is, or how others scored it, gives no blind or independent score of it."""
     queue = open_queue(run, store)
     first, second, third = work(queue, "Anna", answers=3)
-    queue.record_exposures("Anna", [first, second], system=True)
-    queue.record_exposures("Anna", [second, third], scores=True)
+    queue.record_exposures("Anna", [first, second], sees_system=True)
+    queue.record_exposures("Anna", [second, third], sees_scores=True)
     given = {digest: save(queue, "Anna", digest, "33333") for digest in (first, second, third)}
     seen = {digest: (event.blind, event.independent) for digest, event in given.items()}
     assert seen == {first: (False, True), second: (False, False), third: (True, False)}
@@ -267,13 +267,13 @@ def test_an_exposure_is_recorded_once(run, store):
     queue = open_queue(run, store)
     first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
     for _ in range(2):
-        queue.record_exposures("Anna", [first, first], system=True)
-    queue.record_exposures("Anna", [first, second], system=True)
-    queue.record_exposures("Anna", [first], scores=True)
-    queue.record_exposures("Anna", ["f" * 64], scores=True)
+        queue.record_exposures("Anna", [first, first], sees_system=True)
+    queue.record_exposures("Anna", [first, second], sees_system=True)
+    queue.record_exposures("Anna", [first], sees_scores=True)
+    queue.record_exposures("Anna", ["f" * 64], sees_scores=True)
     exposures = [(event.answer, event.blind, event.independent) for event in kept(store)]
     assert exposures == [(first, False, True), (second, False, True), (first, True, False)]
-    open_queue(run, store).record_exposures("Anna", [first], scores=True, system=True)
+    open_queue(run, store).record_exposures("Anna", [first], sees_scores=True, sees_system=True)
     assert len(kept(store)) == 3
 
 
@@ -282,8 +282,8 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
     queue, referenced = calibrated(run, store)
     digest = queue.reserve_next_answer("Anna")
     first = save(queue, "Anna", digest, "33333")
-    queue.record_exposures("Anna", [digest], scores=True)
-    queue.undo_last_action("Anna")
+    queue.record_exposures("Anna", [digest], sees_scores=True)
+    queue.undo_last_score_or_skip("Anna")
     # It is still theirs, whatever they have seen: it comes back with what was typed, also after a reload.
     assert queue.reserve_next_answer("Anna") == digest
     assert digest in queue.answers_analyst_may_still_score("Anna")
@@ -301,7 +301,7 @@ def test_an_adjudication_is_never_independent(run, store):
     """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
     queue = disputed(run, store)
     first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
-    queue.record_exposures("Cy", [second], system=True)
+    queue.record_exposures("Cy", [second], sees_system=True)
     settled = [
         queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_event_id()) for digest in (first, second)
     ]

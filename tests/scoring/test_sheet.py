@@ -12,16 +12,16 @@ from exchanging import ANSWERS, GOOD, digest, kept
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.runs.authors import Authors
-from genaipa.scoring.answers import Case
-from genaipa.scoring.importing import ImportedScores, import_scores_from_sources
+from genaipa.runs.authors import AnswerAuthors
+from genaipa.scoring.answers import ScoringCase
+from genaipa.scoring.importing import ImportOutcome, import_scores_or_return_problems
 from genaipa.scoring.people import People
-from genaipa.scoring.store import Store
-from genaipa.scoring.tables import MOST_CHARACTERS, shuffle_answers, write_scoring_sheet
+from genaipa.scoring.store import ScoreStore
+from genaipa.scoring.tables import MOST_CHARACTERS, shuffle_answer_digests_for_analyst, write_scoring_sheet
 from rubrics import METRICS, PAPER
 
 
-def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object) -> Case:
+def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object) -> ScoringCase:
     """What there is to know about the n-th answer."""
     document = Document("acme", "# Policy\n\n" + "word " * 1000 + "\n=1+1 is what Uber keeps.", About("Acme"))
     fields = {
@@ -35,10 +35,10 @@ def case(n: int = 1, reply: str = "As ChatGPT, I say: Uber.", **changes: object)
         "parts": (),
         "names": ("ChatGPT", "Uber"),
     }
-    return Case(**fields | changes)
+    return ScoringCase(**fields | changes)
 
 
-def sheet_of(*cases: Case, analyst: str = "") -> openpyxl.Workbook:
+def sheet_of(*cases: ScoringCase, analyst: str = "") -> openpyxl.Workbook:
     """The spreadsheet for these answers, as it is opened."""
     with Path("sheet.xlsx").open("wb") as file:
         assert write_scoring_sheet(file, cases, PAPER, analyst) == len(cases)
@@ -106,10 +106,10 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
         workbook["scores"][f"{place}3"] = value
     workbook["scores"].title = "done"
     workbook.save("filled.xlsx")
-    with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
-        assert import_scores_from_sources(
-            store, [Path("filled.xlsx")], ANSWERS, People(), Authors(())
-        ) == ImportedScores(1, 0, 1, [], [])
+    with contextlib.closing(ScoreStore.open_or_create("sqlite:///scores.db")) as store:
+        assert import_scores_or_return_problems(
+            store, [Path("filled.xlsx")], ANSWERS, People(), AnswerAuthors(())
+        ) == ImportOutcome(1, 0, 1, [], [])
         events = kept(store)
     assert [(e.answer, e.analyst, e.values, e.note) for e in events] == [(digest(2), "Ann", GOOD, "said so")]
 
@@ -117,10 +117,10 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
 def test_every_analyst_has_an_order_of_their_own() -> None:
     """Documents stay together, nothing is lost, and the same analyst gets the same order again."""
     answers = [replace(ANSWERS[digest(n)], document_digest=str(n % 3)) for n in range(1, 10)]
-    ann, bo = shuffle_answers(answers, "Ann"), shuffle_answers(answers, "Bo")
+    ann, bo = shuffle_answer_digests_for_analyst(answers, "Ann"), shuffle_answer_digests_for_analyst(answers, "Bo")
     assert sorted(ann) == sorted(bo) == sorted(ANSWERS)
     assert ann != bo
-    assert ann == shuffle_answers(reversed(answers), "Ann")
+    assert ann == shuffle_answer_digests_for_analyst(reversed(answers), "Ann")
     of = {answer.digest: answer.document_digest for answer in answers}
     assert len(list(groupby(ann, of.get))) == 3
 

@@ -18,7 +18,7 @@ from stores import score as paper_score
 from genaipa.errors import DataError
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import Store, open_store
+from genaipa.scoring.store import ScoreStore, open_or_create_store
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def test_six_metrics_are_scored_by_the_keyboard() -> None:
         anna.wait("screen.message.includes('Tonfall has no value yet.')")
         anna.keys("4")
         assert anna.go("Enter") is not None
-    with contextlib.closing(open_store(find_workspace())) as store:
-        (event,) = (event for _, event in store.events() if event.kind == "score")
+    with contextlib.closing(open_or_create_store(find_workspace())) as store:
+        (event,) = (event for _, event in store.read_numbered_events() if event.kind == "score")
         assert list(event.values.items()) == [(metric, VALUES[key]) for metric, key in zip(SIX, "112314", strict=True)]
 
 
@@ -196,19 +196,19 @@ def test_a_sheet_has_the_rubrics_columns_and_words(genaipa: Callable[..., Finish
         sheet.cell(2, names.index(metric) + 1, (1, 0.5, 0, -1, 1, 1)[place])
     book.save("ada.xlsx")
     assert "1 " in done(genaipa("scores", "import", "ada.xlsx"))
-    with contextlib.closing(open_store(find_workspace())) as store:
-        assert [store.rubric.format_as_digits(event.values) for _, event in store.events()] == ["123411"]
+    with contextlib.closing(open_or_create_store(find_workspace())) as store:
+        assert [store.rubric.format_as_digits(event.values) for _, event in store.read_numbered_events()] == ["123411"]
 
 
 def test_scores_by_two_rubrics_are_not_mixed(genaipa: Callable[..., Finished]) -> None:
     """A store has one set of metrics: scores of others are neither read, written nor taken in; the log can be saved."""
     make_desk().store.close()
-    with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
+    with contextlib.closing(ScoreStore.open_or_create("sqlite:///scores.db")) as store:
         store.append_new_events([paper_score("ana", "a" * 64)])
     in_german()
-    with contextlib.closing(open_store(find_workspace())) as store:
+    with contextlib.closing(open_or_create_store(find_workspace())) as store:
         with pytest.raises(DataError, match=r"the metrics are relevance.*'Sechs Metriken' has bezug"):
-            list(store.events())
+            list(store.read_numbered_events())
         with pytest.raises(DataError, match="the metrics are relevance"):
             store.append_new_events([paper_score("ana", "b" * 64)])
     refused = genaipa("scores", "export")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 THREADS = 20
 
@@ -34,7 +34,7 @@ THREADS = 20
 # --- The log ---------------------------------------------------------------------------------------------------------
 
 
-def test_events_come_back_as_they_were(each_store: Store) -> None:
+def test_events_come_back_as_they_were(each_store: ScoreStore) -> None:
     """Every field of an event comes back, whatever characters are in it."""
     note = 'مرحبا <script>alert("1")</script> \0 \N{PARROT} ' + "long " * 40_000
     full = score(
@@ -48,7 +48,7 @@ def test_events_come_back_as_they_were(each_store: Store) -> None:
     assert each_store.load_answer_events("a3") == []
 
 
-def test_an_event_sent_twice_is_kept_once(each_store: Store) -> None:
+def test_an_event_sent_twice_is_kept_once(each_store: ScoreStore) -> None:
     """The same event again adds nothing: in one batch, later, and with the times at which it was sent again."""
     first, second = score("ana", "a1"), score("ana", "a2")
     assert each_store.append_new_events([first, first]) == 1
@@ -57,7 +57,7 @@ def test_an_event_sent_twice_is_kept_once(each_store: Store) -> None:
     assert kept(each_store) == [first, second]
 
 
-def test_an_id_belongs_to_one_event(each_store: Store) -> None:
+def test_an_id_belongs_to_one_event(each_store: ScoreStore) -> None:
     """Another score under an id that is there is refused, and nothing of what came with it is kept."""
     first = score("ana", "a1")
     each_store.append_new_events([first])
@@ -71,7 +71,7 @@ def test_an_id_belongs_to_one_event(each_store: Store) -> None:
     assert kept(each_store) == [first]
 
 
-def test_nothing_can_be_changed_or_taken_out(store: Store) -> None:
+def test_nothing_can_be_changed_or_taken_out(store: ScoreStore) -> None:
     """A correction and an undo are added to the log; what was there before them stays."""
     first, correction = score("ana", "a1", POOR), score("ana", "a1", GOOD)
     withdrawn = undo(correction)
@@ -80,7 +80,7 @@ def test_nothing_can_be_changed_or_taken_out(store: Store) -> None:
     assert kept(store) == [first, correction, withdrawn]
 
 
-def test_events_that_make_no_sense_are_refused(store: Store) -> None:
+def test_events_that_make_no_sense_are_refused(store: ScoreStore) -> None:
     """A score needs values, a skip has none, and an undo names an earlier event of its analyst and answer."""
     first = score("ana", "a1")
     withdrawn = undo(first)
@@ -111,17 +111,17 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
     assert store.append_new_events([later, undo(later)]) == 2
 
 
-def test_reading_goes_on_after_a_number(each_store: Store) -> None:
+def test_reading_goes_on_after_a_number(each_store: ScoreStore) -> None:
     """Numbers grow in the order of the log, and reading goes on after any of them, from one page to the next."""
     events = [score("ana", f"a{n}") for n in range(10_002)]
     assert each_store.append_new_events(events) == len(events)
-    numbered = list(each_store.events())
+    numbered = list(each_store.read_numbered_events())
     assert [event for _, event in numbered] == events
     numbers = [number for number, _ in numbered]
     assert numbers == sorted(set(numbers))
     assert numbers[0] > 0
-    assert list(each_store.events(after_number=numbers[9_998])) == numbered[9_999:]
-    assert list(each_store.events(after_number=numbers[-1])) == []
+    assert list(each_store.read_numbered_events(after_number=numbers[9_998])) == numbered[9_999:]
+    assert list(each_store.read_numbered_events(after_number=numbers[-1])) == []
 
 
 # --- Drafts ----------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def untimed(draft: Draft | None) -> Draft:
     return msgspec.structs.replace(draft, updated="")
 
 
-def test_the_last_draft_to_arrive_stands(store: Store) -> None:
+def test_the_last_draft_to_arrive_stands(store: ScoreStore) -> None:
     """The store's own clock says when a draft came: no other clock makes an earlier one stand."""
     before = now()
     store.save_draft(Draft("ana", "a1", "score", "1....", updated="2099-01-01T00:00:00.000Z"))
@@ -174,7 +174,7 @@ def test_the_last_draft_to_arrive_stands(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", ["score", "adjudication", "skip", "look"])
-def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
+def test_a_finished_score_ends_its_draft(each_store: ScoreStore, kind: str) -> None:
     """A score and an adjudication end the draft and reservation that they grew from, and no other.
 
     A skip ends the reservation alone, and a look nothing.
@@ -198,7 +198,7 @@ def test_a_finished_score_ends_its_draft(each_store: Store, kind: str) -> None:
     assert each_store.reservations_by_answer() == {"a1": ["ana", "bob"] if kind == "look" else ["bob"]}
 
 
-def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
+def test_a_draft_stays_where_the_score_is_refused(store: ScoreStore) -> None:
     """Draft and reservation end in the transaction that keeps the score: if it fails, they stay."""
     store.save_draft(Draft("ana", "a1", "score", "112.."))
     store.reserve_answer("a1", "ana", wanted_scores=1)
@@ -208,7 +208,7 @@ def test_a_draft_stays_where_the_score_is_refused(store: Store) -> None:
     assert store.reservations_by_answer() == {"a1": ["ana"]}
 
 
-def test_an_event_sent_again_ends_nothing(store: Store) -> None:
+def test_an_event_sent_again_ends_nothing(store: ScoreStore) -> None:
     """A score that arrives a second time leaves a draft alone that was begun since."""
     event = score("ana", "a1")
     store.append_new_events([event])
@@ -220,7 +220,7 @@ def test_an_event_sent_again_ends_nothing(store: Store) -> None:
 # --- Reservations ----------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: Store) -> None:
+def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: ScoreStore) -> None:
     """Reservations and scores that stand count together, each analyst once; one's own never stands in the way."""
     assert store.reserve_answer("a1", "ana", wanted_scores=2)
     assert store.reserve_answer("a1", "ana", wanted_scores=2), "renewed"
@@ -240,7 +240,7 @@ def test_an_answer_is_reserved_for_as_many_as_are_wanted(store: Store) -> None:
     assert store.reserve_answer("a1", "cem", wanted_scores=2), "a score that was undone counts no more"
 
 
-def test_who_is_apart_takes_no_place(store: Store) -> None:
+def test_who_is_apart_takes_no_place(store: ScoreStore) -> None:
     """Scores and reservations of reference analysts take nobody's place, nor do scores of machines, nor skips."""
     reference = score("reference", "a1")
     store.append_new_events([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
@@ -252,7 +252,7 @@ def test_who_is_apart_takes_no_place(store: Store) -> None:
     )
 
 
-def test_an_analyst_holds_one_reservation(each_store: Store) -> None:
+def test_an_analyst_holds_one_reservation(each_store: ScoreStore) -> None:
     """The next answer's reservation gives the one before back; where it is refused, the one before stays."""
     each_store.reserve_answer("a1", "ana", wanted_scores=1)
     each_store.reserve_answer("a2", "bob", wanted_scores=1)
@@ -264,7 +264,7 @@ def test_an_analyst_holds_one_reservation(each_store: Store) -> None:
     assert each_store.reservations_by_answer() == {"a3": ["ana"]}
 
 
-def test_a_reservation_runs_out(store: Store) -> None:
+def test_a_reservation_runs_out(store: ScoreStore) -> None:
     """A reservation whose time is over is none."""
     assert store.reserve_answer("a1", "ana", wanted_scores=1, minutes=0)
     assert store.reservations_by_answer() == {}
@@ -272,7 +272,7 @@ def test_a_reservation_runs_out(store: Store) -> None:
     assert not store.reserve_answer("a1", "ana", wanted_scores=1, minutes=0)
 
 
-def test_a_draft_holds_an_answer_as_a_reservation_does(store: Store) -> None:
+def test_a_draft_holds_an_answer_as_a_reservation_does(store: ScoreStore) -> None:
     """Whoever went on with a score in the last minutes is at it, though another answer is the one they reserved."""
     store.save_draft(Draft("ana", "a1", "score", "12..."))
     store.save_draft(Draft("dan", "a1", "adjudication", "1...."))
@@ -294,7 +294,7 @@ def test_a_draft_holds_an_answer_as_a_reservation_does(store: Store) -> None:
 # --- Many at once ----------------------------------------------------------------------------------------------------
 
 
-def at_once(stores: list[Store], work: Any) -> list[Any]:
+def at_once(stores: list[ScoreStore], work: Any) -> list[Any]:
     """What `work(store, number)` gives in THREADS threads that begin together, the stores dealt out among them."""
     start = threading.Barrier(THREADS)
 
@@ -311,13 +311,13 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
     """Twenty analysts at one desk or at several take answers at once: each is scored by as many as are wanted."""
     wanted, answers = 3, [f"a{n}" for n in range(12)]
 
-    def take_them_all(store: Store, number: int) -> int:
+    def take_them_all(store: ScoreStore, number: int) -> int:
         mine = f"analyst {number}"
         given = [answer for answer in answers if store.reserve_answer(answer, mine, wanted_scores=wanted)]
         # Only the last is still reserved: an analyst has one reservation.
         return sum(store.append_new_events([score(mine, answer)]) for answer in given[-1:])
 
-    def score_what_is_left(store: Store, number: int) -> int:
+    def score_what_is_left(store: ScoreStore, number: int) -> int:
         mine = f"analyst {number}"
         return sum(
             store.append_new_events([score(mine, answer)])
@@ -339,7 +339,7 @@ def test_a_reader_misses_nothing(url: str) -> None:
     batches, each = size(small=2, soak=12), 4
     done = threading.Event()
 
-    def write(store: Store, number: int) -> list[str]:
+    def write(store: ScoreStore, number: int) -> list[str]:
         ids = []
         for batch in range(batches):
             events = [score(f"analyst {number}", f"a{batch}-{n}") for n in range(each)]
@@ -347,11 +347,11 @@ def test_a_reader_misses_nothing(url: str) -> None:
             ids += [event.id for event in events]
         return ids
 
-    def tail(store: Store) -> list[tuple[int, str]]:
+    def tail(store: ScoreStore) -> list[tuple[int, str]]:
         seen: list[tuple[int, str]] = []
         while True:
             last_look = done.is_set()
-            seen += [(number, event.id) for number, event in store.events(seen[-1][0] if seen else 0)]
+            seen += [(number, event.id) for number, event in store.read_numbered_events(seen[-1][0] if seen else 0)]
             if last_look:
                 return seen
 
@@ -363,7 +363,7 @@ def test_a_reader_misses_nothing(url: str) -> None:
         finally:
             done.set()
         seen = reader.result(60)
-        assert seen == [(number, event.id) for number, event in stores[0].events()]
+        assert seen == [(number, event.id) for number, event in stores[0].read_numbered_events()]
     ids = [event_id for _, event_id in seen]
     assert len(ids) == len(set(ids)) == THREADS * batches * each
     place = {event_id: n for n, event_id in enumerate(ids)}
@@ -381,7 +381,7 @@ def test_a_score_sent_by_all_at_once_is_one(url: str) -> None:
 
 # --- Whoever dies ----------------------------------------------------------------------------------------------------
 
-CHANGES: dict[str, Callable[[Store], object]] = {
+CHANGES: dict[str, Callable[[ScoreStore], object]] = {
     "append": lambda store: store.append_new_events([SENT, score("ana", "a2"), undo(SENT), skip("ana", "a3")]),
     "save_draft": lambda store: store.save_draft(Draft("ana", "a1", "score", "112..")),
     "discard_draft": lambda store: store.discard_draft("ana", "a1"),
@@ -399,7 +399,7 @@ def state(url: str) -> Any:
     """Everything that is in a database."""
     with opened(url) as store:
         drafts = [untimed(draft) for draft in store.load_drafts_of_analyst("ana")]
-        return list(store.events()), store.log_state(), drafts, store.reservations_by_answer()
+        return list(store.read_numbered_events()), store.log_state(), drafts, store.reservations_by_answer()
 
 
 def begun(url: str) -> Any:
@@ -514,9 +514,9 @@ import sys
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values, shipped_rubric
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 
-store, best = Store.open(sys.argv[1]), Values(dict.fromkeys(shipped_rubric().metrics, 1.0))
+store, best = ScoreStore.open_or_create(sys.argv[1]), Values(dict.fromkeys(shipped_rubric().metrics, 1.0))
 while True:
     events = [Event(new_event_id(), now(), "score", "ana", f"a{n}", best) for n in range(20)]
     store.append_new_events(events)

@@ -21,8 +21,8 @@ from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.scoring.databases import SCHEMA_STEPS, apply_missing_schema_steps, schema_version
-from genaipa.scoring.events import verify_log
-from genaipa.scoring.store import Store, database_url
+from genaipa.scoring.events import verify_log_and_list_breaks
+from genaipa.scoring.store import ScoreStore, database_url
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def test_a_database_is_made_anew_once(url: str) -> None:
     """Twenty who open an empty database at once make its tables together."""
     start = threading.Barrier(THREADS)
 
-    def open_with_the_others(_number: int) -> Store:
+    def open_with_the_others(_number: int) -> ScoreStore:
         start.wait(60)
-        return Store.open(url)
+        return ScoreStore.open_or_create(url)
 
     with ThreadPoolExecutor(THREADS) as threads:
         stores = list(threads.map(open_with_the_others, range(THREADS)))
@@ -52,14 +52,14 @@ def test_a_database_is_made_anew_once(url: str) -> None:
             store.close()
 
 
-def forward(store: Store, *further: tuple[str, ...]) -> int:
+def forward(store: ScoreStore, *further: tuple[str, ...]) -> int:
     """Bring a database forward by steps that a later genaipa may have; the version it has then."""
     with store._open_transaction() as connection:
         apply_missing_schema_steps(connection, (*SCHEMA_STEPS, *further))
         return schema_version(connection)
 
 
-def test_an_older_database_is_brought_forward(each_store: Store) -> None:
+def test_an_older_database_is_brought_forward(each_store: ScoreStore) -> None:
     """A further step is taken once, from the version that is there, and the scores are still there."""
     event = score("ana", "a1")
     each_store.append_new_events([event])
@@ -71,7 +71,7 @@ def test_an_older_database_is_brought_forward(each_store: Store) -> None:
     assert kept(each_store) == [event]
 
 
-def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: Store) -> None:
+def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: ScoreStore) -> None:
     """The drafts of an answer are looked up in an index, whichever analysts they are of."""
     question = "SELECT draft FROM score_drafts WHERE answer = 'a1'"
     with each_store._open_connection() as connection:
@@ -84,7 +84,7 @@ def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: St
         assert "score_drafts_answer" in " ".join(str(step) for step in plan)
 
 
-def test_a_step_that_fails_is_not_taken(each_store: Store) -> None:
+def test_a_step_that_fails_is_not_taken(each_store: ScoreStore) -> None:
     """Where a statement of a step fails, what the step did before it is undone, and the version stays."""
     each_store.append_new_events([score("ana", "a1")])
     step = ("CREATE TABLE score_places (place TEXT)", "ALTER TABLE no_such_table ADD COLUMN place TEXT")
@@ -105,7 +105,7 @@ def test_another_genaipa_s_database_is_refused(url: str) -> None:
             DataError,
             match=rf"a newer version of genaipa \(format {today + 1}; this version reads {today}\); upgrade genaipa",
         ):
-            Store.open(url)
+            ScoreStore.open_or_create(url)
 
 
 def test_a_sqlite_file_is_private_and_durable(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_file_that_another_makes_is_waited_for(tmp_path: Path) -> None:
         ready.join()
 
 
-def test_readers_do_not_wait_for_a_writer(each_store: Store) -> None:
+def test_readers_do_not_wait_for_a_writer(each_store: ScoreStore) -> None:
     """While a transaction is under way, others read what was there before it."""
     event = score("ana", "a1")
     each_store.append_new_events([event])
@@ -148,13 +148,13 @@ def test_readers_do_not_wait_for_a_writer(each_store: Store) -> None:
 def test_a_reader_waits_for_nobody(tmp_path: Path) -> None:
     """A file is read while another program has it for writing."""
     url = f"sqlite:///{tmp_path / 'scores.db'}"
-    with contextlib.closing(Store.open(url)) as store:
+    with contextlib.closing(ScoreStore.open_or_create(url)) as store:
         store.append_new_events([score("Ada", "a")])
     with contextlib.closing(sqlite3.connect(tmp_path / "scores.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with contextlib.closing(Store.open(url, read_only=True)) as store:
-            assert len(list(store.events())) == 1
-            assert verify_log(store).breaks == []
+        with contextlib.closing(ScoreStore.open_or_create(url, read_only=True)) as store:
+            assert len(list(store.read_numbered_events())) == 1
+            assert verify_log_and_list_breaks(store).breaks == []
         other.execute("ROLLBACK")
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
     path = tmp_path / "scores.db"
     path.write_bytes(content)
     with pytest.raises(GenaipaError, match=r"scores\.db can't be used \(.*not a scores file; move it away"):
-        Store.open(f"sqlite:///{path}")
+        ScoreStore.open_or_create(f"sqlite:///{path}")
     assert path.read_bytes() == content
 
 
@@ -236,25 +236,25 @@ def test_a_folder_that_cant_be_written_is_said(locked_folder: Path, tmp_path: Pa
     with opened(f"sqlite:///{tmp_path / 'other.db'}"):
         pass  # what is imported on use is imported now, while everything can be read
     with as_a_guest(), pytest.raises(DataError, match=r"scores\.db: can't be created \(Permission denied\)"):
-        Store.open(f"sqlite:///{path}")
+        ScoreStore.open_or_create(f"sqlite:///{path}")
     locked_folder.chmod(0o755)
     with opened(f"sqlite:///{path}") as store:
         store.append_new_events([score("ana", "a1")])
     path.chmod(0o444)
     locked_folder.chmod(0o555)
     with as_a_guest(), pytest.raises(GenaipaError, match="make the file and its folder writable"):
-        Store.open(f"sqlite:///{path}")
+        ScoreStore.open_or_create(f"sqlite:///{path}")
 
 
 def test_a_folder_that_isnt_there_is_said(tmp_path: Path) -> None:
     """A file in a folder that doesn't exist, a folder, and no name at all are each refused with a sentence."""
     with pytest.raises(DataError, match=r"scores\.db: can't be created \(No such file or directory\)"):
-        Store.open(f"sqlite:///{tmp_path / 'missing' / 'scores.db'}")
+        ScoreStore.open_or_create(f"sqlite:///{tmp_path / 'missing' / 'scores.db'}")
     with pytest.raises(GenaipaError, match="can't be used"):
-        Store.open(f"sqlite:///{tmp_path}")
+        ScoreStore.open_or_create(f"sqlite:///{tmp_path}")
     for url in ("sqlite:///", "sqlite:///:memory:", "sqlite://"):
         with pytest.raises(UsageError, match="GENAIPA_DATABASE_URL"):
-            Store.open(url)
+            ScoreStore.open_or_create(url)
 
 
 # --- PostgreSQL ------------------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_a_wrong_password_is_not_repeated(request: pytest.FixtureRequest) -> Non
     """A server that refuses the password is said to refuse it; the password is nowhere in what is said."""
     url = postgres.server(request.config).url("postgres", password="hunter2-hunter2")
     with pytest.raises(GenaipaError, match="password authentication failed for user") as caught:
-        Store.open(url)
+        ScoreStore.open_or_create(url)
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
 
 
@@ -305,7 +305,7 @@ def test_a_wrong_password_is_not_repeated(request: pytest.FixtureRequest) -> Non
 def test_a_password_is_never_told(url: str, says: str) -> None:
     """Whatever is wrong with a URL, its password is not in the error."""
     with pytest.raises(GenaipaError, match=says) as caught:
-        Store.open(url)
+        ScoreStore.open_or_create(url)
     told = "".join(traceback.format_exception(caught.value))
     assert "GENAIPA_DATABASE_URL" in str(caught.value)
     assert "hunter2" not in told
@@ -330,9 +330,9 @@ import sys
 sys.modules[sys.argv[1]] = None
 from genaipa.errors import MissingPackageError
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 try:
-    Store.open(sys.argv[2])
+    ScoreStore.open_or_create(sys.argv[2])
 except MissingPackageError as error:
     print(error)
 """
@@ -360,7 +360,7 @@ def test_an_empty_file_of_another_kind_stays_what_it_is() -> None:
     with pytest.raises(
         DataError, match=r"genaipa\.toml: is an empty file, not a database; name a file that ends in \.db"
     ):
-        Store.open("sqlite:///genaipa.toml")
+        ScoreStore.open_or_create("sqlite:///genaipa.toml")
     assert Path("genaipa.toml").stat().st_size == 0
     Path("new.db").touch()
-    Store.open("sqlite:///new.db").close()
+    ScoreStore.open_or_create("sqlite:///new.db").close()

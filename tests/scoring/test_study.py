@@ -20,7 +20,7 @@ from size import size
 from stores import KINDS, empty_database, kept, opened
 
 from genaipa.runs.selection import find_run
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores, effective_scores_and_adjudications
 from genaipa.scoring.events import Draft, Event, new_event_id
@@ -148,7 +148,7 @@ class Scorer:
     def _undo(self) -> None:
         """Withdraw the last score or skip: a score's answer is on screen again, a skipped one where it is free."""
         undone = time.monotonic()
-        withdrawn = self.queue.undo_last_action(self.name)
+        withdrawn = self.queue.undo_last_score_or_skip(self.name)
         self.given.undone += withdrawn is not None
         self.answer = ""
         if withdrawn is not None and withdrawn.kind == "score":
@@ -173,8 +173,8 @@ def open_desk(number: int, url: str, run: str, plan: ScoringPlan) -> list[Given]
     """One desk, in a process of its own, with its analysts at work all at once; what they remember."""
     workspace = find_workspace()
     with opened(url) as store:
-        pool = Pool(workspace, [find_run(workspace, run)])
-        queue = ScoringQueue(pool, store, CurrentScores(store.events), plan)
+        pool = AnswerPool(workspace, [find_run(workspace, run)])
+        queue = ScoringQueue(pool, store, CurrentScores(store.read_numbered_events), plan)
         names = [f"analyst {number * AT_EACH + seat}" for seat in range(AT_EACH)]
         scorers = [Scorer(queue, Given(name), random.Random(name)) for name in names]
         with ThreadPoolExecutor(AT_EACH) as threads:
@@ -214,7 +214,9 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     everyone = open_all(url, run.name, plan)
     with opened(url) as store:
         events = kept(store)
-        queue = ScoringQueue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
+        queue = ScoringQueue(
+            AnswerPool(find_workspace(), [run]), store, CurrentScores(store.read_numbered_events), plan
+        )
     wanted = {answer: queue.count_wanted_scores(answer) for answer in queue.pool.answers}
     assert len(wanted) == QUESTIONS * len(DOCUMENTS)
 

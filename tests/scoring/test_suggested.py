@@ -17,7 +17,7 @@ import genaipa
 from genaipa.errors import DataError
 from genaipa.scoring.aids import draw_withheld_aids, list_built_in_aids_in_plan, load_built_in_and_plugin_aids
 from genaipa.scoring.databases import SCHEMA_STEPS
-from genaipa.scoring.events import ScreenContents, verify_log
+from genaipa.scoring.events import ScreenContents, verify_log_and_list_breaks
 from genaipa.scoring.people import StudyPlan
 from genaipa.ui.settings import DeskSettings
 from rubrics import typed
@@ -37,15 +37,15 @@ def test_older_events_are_read_and_verified(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     with opened(url) as store:
         store.append_new_events([score("ana", "a1")])
-        before = [row.event for row in store.log_rows()]
+        before = [row.event for row in store.read_log_rows()]
         assert "shown" not in before[0]
         with store._open_transaction() as connection:
             connection.exec_driver_sql(f"UPDATE score_schema SET version = {len(SCHEMA_STEPS) - 1}")
     with opened(url) as store:
         store.append_new_events([score("ana", "a2", shown=BESIDE)])
-        assert [row.event for row in store.log_rows()][:1] == before
+        assert [row.event for row in store.read_log_rows()][:1] == before
         assert [event.shown for event in kept(store)] == [None, BESIDE]
-        assert verify_log(store).breaks == []
+        assert verify_log_and_list_breaks(store).breaks == []
         with store._open_connection() as connection:
             assert connection.exec_driver_sql("SELECT version FROM score_schema").scalar() == len(SCHEMA_STEPS)
         with pytest.raises(DataError, match="a different event"):
@@ -94,7 +94,7 @@ def test_what_was_shown_is_kept() -> None:
     page.tell("turn", "act", sent(page, "11111", said) | {"act": "save", "number": 1})
     (event,) = kept(desk.store)
     assert (event.shown, event.suggested) == (BESIDE, {"reference": 1.0})
-    desk.queue.undo_last_action("edsger")
+    desk.queue.undo_last_score_or_skip("edsger")
     again = desk.store.load_draft("edsger", answer)
     assert again is not None
     assert again.shown == BESIDE

@@ -22,11 +22,11 @@ from size import size
 from genaipa.runs import journal
 from genaipa.runs.filters import Filters
 from genaipa.runs.records import answer_digest
-from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
+from genaipa.scoring.answers import AnswerPool, Occurrence, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.waves import (
     Waves,
-    compute_wave_inclusion,
+    compute_wave_inclusion_and_chance,
     digest_prefix_used_in_waves,
     encode_waves,
     load_waves,
@@ -80,7 +80,7 @@ def draw(
 ) -> Waves:
     """A wave of these answers, or one more draw."""
     return (before or Waves()).extend_to_size(
-        answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata
+        answers, size_of_each_group=number, seed=seed, time="2026-11-22T00:00:00Z", stratum_by_document=strata
     )
 
 
@@ -105,7 +105,8 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     grown, at_once = draw(answers, 64, seed, small), draw(reversed(answers), 64, seed)
     assert grown.wave_digest_prefixes_by_group == at_once.wave_digest_prefixes_by_group
     pd.testing.assert_frame_equal(
-        compute_wave_inclusion(frame(answers), grown), compute_wave_inclusion(frame(answers), at_once)
+        compute_wave_inclusion_and_chance(frame(answers), grown),
+        compute_wave_inclusion_and_chance(frame(answers), at_once),
     )
     assert small.wave_digest_prefixes_by_group[GPT] < grown.wave_digest_prefixes_by_group[GPT]
     places = defaultdict(list)
@@ -163,9 +164,9 @@ def test_later_answers_have_a_draw_of_their_own():
     ]
     assert after.wave_digest_prefixes_by_group[GPT] > before.wave_digest_prefixes_by_group[GPT]
     scored = {one.digest for one in first[:12]}
-    rest = Waves().extend_to_size(first, size=16, seed=0, time="", scored_to_leave_out=scored)
+    rest = Waves().extend_to_size(first, size_of_each_group=16, seed=0, time="", scored_digests_to_leave_out=scored)
     assert rest.draws[0].population_size == 20
-    found = compute_wave_inclusion(frame(first), rest)
+    found = compute_wave_inclusion_and_chance(frame(first), rest)
     assert found["pi"].isna().sum() == 12
     assert not found.loc[found["pi"].isna(), "in_wave"].any()
 
@@ -194,7 +195,7 @@ def test_what_was_drawn_speaks_for_all(turns, strata):
     values = pd.Series(range(1, len(rows) + 1), dtype=float).groupby(rows["answer"].to_numpy()).transform("first")
     gpt = rows["system"] == "gpt"
     for seed in range(size(small=20, soak=300)):
-        known = compute_wave_inclusion(rows, draw(answers, turns, seed, strata=strata))
+        known = compute_wave_inclusion_and_chance(rows, draw(answers, turns, seed, strata=strata))
         assert known["pi"].between(0, 1, inclusive="right").all()
         z = (values / known["pi"]).where(known["in_wave"], 0)
         found.append((z[gpt].sum(), z[~gpt].sum()))
@@ -207,10 +208,10 @@ def test_even_studies_have_one_chance():
     """64 of 160 answers to 32 questions: π is 0.4 for all, and 0.2 for 32; an answer in no draw has none."""
     answers = study()
     for number in (32, 64):
-        found = compute_wave_inclusion(frame(answers), draw(answers, number))
+        found = compute_wave_inclusion_and_chance(frame(answers), draw(answers, number))
         assert found["in_wave"].sum() == number
         assert found["pi"].to_numpy() == pytest.approx(number / 160)
-    nothing = compute_wave_inclusion(frame(answers), Waves())
+    nothing = compute_wave_inclusion_and_chance(frame(answers), Waves())
     assert not nothing["in_wave"].any()
     assert nothing["pi"].isna().all()
     assert found.index.equals(frame(answers).index)
@@ -244,7 +245,9 @@ def test_occasions_are_asked_for_the_same(at_once):
     ]
     days = {"run": "2026-05-01", "again": "2026-06-01"}
     before = Waves() if at_once else draw(first, 16)
-    waves = before.extend_to_size([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
+    waves = before.extend_to_size(
+        [*second, *first], size_of_each_group=32 if at_once else None, seed=0, time="", day_by_run=days
+    )
     asked = [
         {
             (one.question, one.document)
@@ -414,7 +417,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
         for record in answers(run)
         if digest_prefix_used_in_waves(record.digest) == next(iter(sorted(before.all_wave_digest_prefixes)))
     ]
-    document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
+    document = AnswerPool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
         file.write(journal.encode_record_line(new))
@@ -439,7 +442,7 @@ def test_the_desk_asks_for_the_wave():
     make_run("See section 2.", "See section 1.")
     desk = opened(sample=6, order="document", per_answer=2)
     queue, wave = desk.queue, desk.waves.all_wave_digest_prefixes
-    assert desk.sample_note == (
+    assert desk.sample_note_or_empty == (
         "Only a random part of the answers is to be scored: 6 of 12 answers from each system and experiment; "
         "--sample all includes all."
     )
@@ -453,7 +456,7 @@ def test_the_desk_asks_for_the_wave():
     documents = [desk.pool.answers[digest].document for digest in queue.answers_wanted_of_anyone_in_order("Anna")]
     assert len(list(groupby(documents))) == len(set(documents))
     assert work(queue, "Cy") == []
-    progress = queue.progress("Cy")
+    progress = queue.measure_scoring_progress("Cy")
     assert (progress.answers, progress.wanted, progress.given, progress.remaining) == (24, 24, 24, 0)
     # What only a larger wave asks for is hidden until then.
     assert queue.answers_analyst_may_still_score("Anna") == desk.pool.answers.keys() - inside
@@ -464,7 +467,7 @@ def test_the_desk_asks_for_the_wave():
     assert len(work(larger.queue, "Anna")) == 4
     larger.store.close()
     everything = opened(sample="all")
-    assert everything.sample_note == ""
+    assert everything.sample_note_or_empty == ""
     assert len(work(everything.queue, "Bo")) == 24 - 16
     assert load_waves(find_workspace()) == larger.waves
     everything.store.close()
@@ -494,7 +497,7 @@ def test_the_desk_mixes_occasions_and_names_none(genaipa):
 
 def grow(run: RunFolder, number: int, only: str = "") -> None:
     """Append so many answers to each question about each document, or about one."""
-    documents = {a.document: a.document_digest for a in Pool(find_workspace(), [run]).answers.values()}
+    documents = {a.document: a.document_digest for a in AnswerPool(find_workspace(), [run]).answers.values()}
     with (run.path / "answers.jsonl").open("ab") as file:
         for record in [record for record in answers(run) if record.repetition == 1 and only in record.document]:
             for place in range(number):
@@ -511,7 +514,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert "Nothing was drawn: no system has more than 64 answers in any experiment" in " ".join(done.out.split())
     small = opened()
     assert (
-        small.sample_note,
+        small.sample_note_or_empty,
         Path("waves.jsonl").exists(),
         len(small.queue.answers_wanted_of_anyone_in_order("Anna")),
     ) == (
@@ -536,8 +539,10 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     # It goes on with what it has, and says what came later.
     grow(run, 2, only="acme")
     desk.pool.read_new_answers()
-    assert desk.queue.progress("Anna").wanted == 64
-    assert desk.sample_note.endswith(" 8 answers came later; to sample from later answers, open the desk again.")
+    assert desk.queue.measure_scoring_progress("Anna").wanted == 64
+    assert desk.sample_note_or_empty.endswith(
+        " 8 answers came later; to sample from later answers, open the desk again."
+    )
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
@@ -581,7 +586,7 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     desk = open_desk(settings)
     assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
     assert len(desk.waves.all_wave_digest_prefixes) == 6
-    assert 0 < desk.queue.progress("Anna").wanted < 6
+    assert 0 < desk.queue.measure_scoring_progress("Anna").wanted < 6
     assert load_waves(find_workspace()).draws[0].population_size == 12
     desk.store.close()
     write("desk.yaml", "plan: {sample: all}\n")

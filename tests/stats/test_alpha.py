@@ -17,14 +17,14 @@ from size import size
 from genaipa.stats.agreement import (
     LEVEL,
     ScaleAgreement,
-    compare_alphas,
-    compare_raters,
-    count_confusion,
+    compare_side_alpha_with_people_alpha,
+    compute_confusion_matrix,
     measure_agreement,
+    measure_agreement_between_two_sides,
+    measure_agreement_of_rater_pairs,
     measure_gwet_ac2,
     measure_krippendorff_alpha,
     measure_rater_leniency_and_drift,
-    measure_side_agreement,
 )
 from genaipa.stats.reason import Reason
 
@@ -83,7 +83,7 @@ def test_measures_equal_the_package(ratings: Ratings) -> None:
         return
     expect(measure_agreement(counts, SCALE), counts)
     ranks = np.array(ratings, dtype=np.int8)
-    pairs = {(pair.first, pair.second): pair for pair in compare_raters(ranks, SCALE)}
+    pairs = {(pair.first, pair.second): pair for pair in measure_agreement_of_rater_pairs(ranks, SCALE)}
     for pair in itertools.combinations(range(ranks.shape[1]), 2):
         own = count(ranks[:, pair].tolist())
         assert (pair in pairs) == bool(len(own))
@@ -113,9 +113,9 @@ def test_two_raters_are_two_sides() -> None:
     """With one rater on either side it is their agreement; a side's own agreement doesn't matter."""
     first, second = np.random.default_rng(4).integers(3, size=(2, 50))
     one = np.eye(3, dtype=np.int64)
-    found = measure_side_agreement(one[first], one[second], SCALE)
+    found = measure_agreement_between_two_sides(one[first], one[second], SCALE)
     assert found == measure_agreement(one[first] + one[second], SCALE)
-    assert measure_side_agreement(7 * one[first], one[second], SCALE) == found
+    assert measure_agreement_between_two_sides(7 * one[first], one[second], SCALE) == found
 
 
 def draw_counts(units: int, seed: int = 3) -> np.ndarray:
@@ -191,13 +191,13 @@ def test_a_difference_of_alphas_needs_some_that_differ() -> None:
     counts[:10] = [1, 0, 0]
     people = 2 * counts
     people[10:14] = [0, 1, 1]
-    found = compare_alphas(counts, people)
+    found = compare_side_alpha_with_people_alpha(counts, people)
     assert (isnan(found.low), found.why) == (True, Reason.FEW_UNITS)
     people[14] = [0, 1, 1]
-    found = compare_alphas(counts, people)
+    found = compare_side_alpha_with_people_alpha(counts, people)
     assert found.people == pytest.approx(find_alpha(people))
     assert found.low < found.side - found.people < found.high
-    assert compare_alphas(counts[30:], 2 * counts[30:]).why is Reason.NOTHING_VARIES
+    assert compare_side_alpha_with_people_alpha(counts[30:], 2 * counts[30:]).why is Reason.NOTHING_VARIES
 
 
 @given(some_ratings)
@@ -220,9 +220,9 @@ def test_counts_that_are_none_are_refused() -> None:
         with pytest.raises(ValueError, match=r"below 0|fewer than two|whole numbers|dimensions"):
             measure_agreement(counts, SCALE)
     with pytest.raises(ValueError, match="below 0"):
-        measure_side_agreement([[-1, 3, 0]], [[1, 0, 0]], SCALE)
+        measure_agreement_between_two_sides([[-1, 3, 0]], [[1, 0, 0]], SCALE)
     with pytest.raises(ValueError, match="shapes"):
-        measure_side_agreement([[1, 0, 0]], [[1, 0, 0]] * 2, SCALE)
+        measure_agreement_between_two_sides([[1, 0, 0]], [[1, 0, 0]] * 2, SCALE)
     with pytest.raises(ValueError, match="below 0"):
         measure_agreement([[2, 0, 0]], SCALE, [-1])
 
@@ -248,6 +248,6 @@ def test_ac2_of_two_values_is_gwets_ac1() -> None:
 def test_a_unit_counts_once_in_a_confusion() -> None:
     """Whatever the number of its raters: two who differ share it."""
     first, second = np.array([[1, 0, 0], [0, 2, 0]]), np.array([[1, 1, 0], [0, 0, 3]])
-    assert count_confusion(first, second).tolist() == [[0.5, 0.5, 0], [0, 0, 1], [0, 0, 0]]
+    assert compute_confusion_matrix(first, second).tolist() == [[0.5, 0.5, 0], [0, 0, 1], [0, 0, 0]]
     with pytest.raises(ValueError, match="shapes"):
-        count_confusion(first, second[:1])
+        compute_confusion_matrix(first, second[:1])

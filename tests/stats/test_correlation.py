@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from genaipa.stats.annotators import Alternative, run_alternative_annotator_test
+from genaipa.stats.annotators import AlternativeTestResult, run_alternative_annotator_test
 from genaipa.stats.correlation import correlate_clustered_values
 from genaipa.stats.reason import Reason
 
@@ -41,7 +41,7 @@ def test_what_has_no_correlation_or_no_interval_says_why() -> None:
         correlate_clustered_values(first, [1.0], clusters)
 
 
-def follow_authors(judge: np.ndarray, people: np.ndarray, epsilon: float) -> Alternative:
+def follow_authors(judge: np.ndarray, people: np.ndarray, epsilon: float) -> AlternativeTestResult:
     """Winning rate and average advantage probability as the paper defines them (section 3)."""
     p, advantages = [], []
     for person in range(len(people)):
@@ -55,7 +55,7 @@ def follow_authors(judge: np.ndarray, people: np.ndarray, epsilon: float) -> Alt
         lost = np.less_equal(theirs, ours)
         p.append(stats.ttest_1samp(lost.astype(float) - won, epsilon, alternative="less").pvalue)
     rejected = stats.false_discovery_control(p, method="by") <= 0.05
-    return Alternative(len(people), float(np.mean(rejected)), float(np.mean(advantages)))
+    return AlternativeTestResult(len(people), float(np.mean(rejected)), float(np.mean(advantages)))
 
 
 def test_the_alternative_annotator_test_is_the_authors() -> None:
@@ -75,11 +75,11 @@ def test_people_with_too_few_units_are_not_compared() -> None:
     """Nor units that one person rated; it takes two people."""
     people = np.array([[1.0, 2, 3, 4], [1, 2, 3, np.nan], [np.nan, np.nan, np.nan, 4]])
     found = run_alternative_annotator_test(
-        [1.0, 2, 3, 9], people, epsilon=0.15, false_discovery_rate=0.05, least_answers=3
+        [1.0, 2, 3, 9], people, epsilon=0.15, false_discovery_rate=0.05, least_answers_per_person=3
     )
     assert found == (2, 0.5, 0.875)
     alone = run_alternative_annotator_test(
-        [1.0, 2, 3, 9], people, epsilon=0.15, false_discovery_rate=0.05, least_answers=4
+        [1.0, 2, 3, 9], people, epsilon=0.15, false_discovery_rate=0.05, least_answers_per_person=4
     )
     assert (alone.people, np.isnan(alone.winning)) == (1, True)
     with pytest.raises(ValueError, match="shape"):

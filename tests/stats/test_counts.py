@@ -8,7 +8,7 @@ import scipy
 from size import size
 
 from genaipa.stats.counts import (
-    Part,
+    ShareCountIndices,
     divide_held_by_all_counts,
     estimate_count_statistic,
     f1,
@@ -18,7 +18,7 @@ from genaipa.stats.counts import (
 )
 from genaipa.stats.shares import share_difference_interval, share_interval
 
-RATIO = Part(0, 1)
+RATIO = ShareCountIndices(0, 1)
 
 
 def ratio(rows: np.ndarray) -> np.ndarray:
@@ -43,7 +43,7 @@ def test_nothing_has_the_figure_of_nothing() -> None:
     none = np.zeros((1, 3))
     assert f1(none) == [0.0]
     assert np.isnan(ratio(none))
-    assert divide_held_by_all_counts(none, Part(0, 1, 0.0)) == [0.0]
+    assert divide_held_by_all_counts(none, ShareCountIndices(0, 1, 0.0)) == [0.0]
     assert macro_f1(np.array([[2.0, 4, 4, 0, 1, 0]])) == [0.5]
     assert np.isnan(macro_f1(none))
 

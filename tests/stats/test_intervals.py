@@ -11,11 +11,11 @@ from size import size
 
 from genaipa.stats import intervals
 from genaipa.stats.intervals import (
-    estimate_document_mean,
-    estimate_independent_difference,
+    estimate_difference_of_independent_means,
     estimate_mean,
+    estimate_mean_over_documents,
     estimate_median_of_cells,
-    interval_of_document_mean,
+    interval_of_mean_over_documents,
     join_document_and_policy_estimates,
 )
 from genaipa.stats.panel import AnalystPanel
@@ -81,7 +81,7 @@ def test_parts_are_those_of_an_analysis_of_variance() -> None:
     assert intervals._estimate_variance_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(
         446.375 / 20
     )
-    by_document, alike = intervals._document_component_and_is_negligible(grouped)
+    by_document, alike = intervals._document_component_and_documents_alike(grouped)
     assert by_document.variance == pytest.approx((508.98333333 - 55.275 * 3 / 4) / 20)
     assert not alike
     column[[1, 7, 14]] = np.nan
@@ -250,7 +250,7 @@ def test_wrong_arrays_are_refused() -> None:
         lambda: estimate_mean(values, [0, -1, 1], labels),
         lambda: estimate_mean(values, list("abc"), labels),
         lambda: estimate_mean(values, labels, labels, weights=[1, -1, 1]),
-        lambda: estimate_mean(values, labels, labels, has_scores=[True]),
+        lambda: estimate_mean(values, labels, labels, question_has_people_scores=[True]),
         lambda: estimate_mean([values], labels, labels),
     ):
         with pytest.raises(ValueError, match=r"."):
@@ -260,14 +260,16 @@ def test_wrong_arrays_are_refused() -> None:
 def test_estimates_need_questions_that_people_scored() -> None:
     """Of 4 such questions there is no estimate, and 5 are the degrees of freedom of all 8."""
     values, questions, documents = cells(study(8, 2))
-    made = estimate_mean(values, questions, documents, has_scores=questions < 4)
+    made = estimate_mean(values, questions, documents, question_has_people_scores=questions < 4)
     assert (made.reason, made.scored, made.questions) == (Reason.FEW_SCORED, 4, 8)
-    made = estimate_mean(values, questions, documents, has_scores=questions < 5)
+    made = estimate_mean(values, questions, documents, question_has_people_scores=questions < 5)
     assert (made.scored, made.questions, made.reason) == (5, 8, Reason.FEW_DOCUMENTS)
     assert made.low < estimate_mean(values, questions, documents).low
 
     values[questions < 5] += 100 - values[questions < 5].mean()
-    beyond = estimate_mean(values + 60, questions, documents, has_scores=questions < 5, limits=(10, 100))
+    beyond = estimate_mean(
+        values + 60, questions, documents, question_has_people_scores=questions < 5, limits=(10, 100)
+    )
     assert (beyond.mean, beyond.high) == (100, 100)
 
 
@@ -283,7 +285,7 @@ def test_analysts_are_a_part_of_the_variance() -> None:
     assert (made.analysts_low, made.analysts_high) == pytest.approx((plain.mean - half, plain.mean + half))
     assert made[:10] == plain[:10]
     assert np.isnan(estimate_mean(*cells(values), panel=AnalystPanel(2, np.nan)).analysts_low)
-    share = estimate_mean(*cells(values > 70), share=True, panel=AnalystPanel(4, 7.0))
+    share = estimate_mean(*cells(values > 70), is_share=True, panel=AnalystPanel(4, 7.0))
     assert np.isnan(share.analysts_low)
 
 
@@ -291,36 +293,36 @@ def test_independent_draws() -> None:
     """One value of each document has Student's t, widened by 1/(n(n - 1)); below 3, and all alike, there is none."""
     values = np.array([1.0, 2, 3, 4, 5])
     low, high = scipy.stats.t.interval(0.95, 4, 3, scipy.stats.sem(values))
-    assert interval_of_document_mean([*values, np.nan]) == pytest.approx(
+    assert interval_of_mean_over_documents([*values, np.nan]) == pytest.approx(
         (3 - (3 - low) * 21 / 20, 3 + (high - 3) * 21 / 20)
     )
-    assert np.isnan([interval_of_document_mean([1, 2]), interval_of_document_mean([2, 2, 2])]).all()
+    assert np.isnan([interval_of_mean_over_documents([1, 2]), interval_of_mean_over_documents([2, 2, 2])]).all()
     exact = _binomial(0, 4).proportion_ci(0.95)
-    assert interval_of_document_mean([0, 0, 0, 0], share=True) == pytest.approx((exact.low, exact.high))
+    assert interval_of_mean_over_documents([0, 0, 0, 0], is_share=True) == pytest.approx((exact.low, exact.high))
 
 
 def test_a_share_of_none_or_all_is_exact() -> None:
     """A rate of 0 or 100 % has the limits of Clopper and Pearson, over questions, and over cells that share nothing."""
     questions, documents = np.repeat(range(12), 5), np.tile([0, 1, 2, 3, 4], 12)
     for value, limits in ((0.0, (0, 1)), (1.0, (0, 1)), (100.0, (0, 100))):
-        found = estimate_mean(np.full(60, value), questions, documents, limits=limits, share=True)
+        found = estimate_mean(np.full(60, value), questions, documents, limits=limits, is_share=True)
         share = int(value > 0)
         for ends, n in (((found.low, found.high), 12), ((found.policies_low, found.policies_high), 5)):
             exact = _binomial(share * n, n).proportion_ci(0.95, method="exact")
             assert ends == pytest.approx([limits[1] * exact.low, limits[1] * exact.high])
         assert found.reason is Reason.NONE
     # Three documents about which only one and the same question was asked are one draw, and so is each other document.
-    chained = estimate_mean(np.zeros(6), [0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 3, 4], share=True)
+    chained = estimate_mean(np.zeros(6), [0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 3, 4], is_share=True)
     assert (chained.high, chained.policies_high) == pytest.approx([_binomial(0, 3).proportion_ci(0.95).high] * 2)
-    apart = estimate_mean(np.zeros(5), [0, 0, 0, 1, 2], [0, 1, 2, 0, 0], share=True)
+    apart = estimate_mean(np.zeros(5), [0, 0, 0, 1, 2], [0, 1, 2, 0, 0], is_share=True)
     assert apart.policies_high == pytest.approx(_binomial(0, 2).proportion_ci(0.95).high)
-    assert np.isnan(estimate_mean(np.zeros(4), [0, 0, 1, 1], [0, 1, 0, 1], share=True).policies_high)
+    assert np.isnan(estimate_mean(np.zeros(4), [0, 0, 1, 1], [0, 1, 0, 1], is_share=True).policies_high)
 
 
 def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
     """About one document it is a little wider than the binomial one; one error tells no more than none does."""
     for errors, n in ((3, 8), (5, 20), (16, 32)):
-        found = estimate_mean(np.arange(n) < errors, range(n), [0] * n, share=True)
+        found = estimate_mean(np.arange(n) < errors, range(n), [0] * n, is_share=True)
         exact = _binomial(errors, n).proportion_ci(0.95)
         assert exact.low - 0.1 < found.low < exact.low
         assert exact.high < found.high < exact.high + 0.1
@@ -328,28 +330,28 @@ def test_a_share_is_worth_as_many_answers_as_its_variance_says() -> None:
     none = np.zeros((24, 5))
     one = none.copy()
     one[0, 0] = 1
-    ends = [estimate_mean(*cells(values), share=True) for values in (none, one)]
+    ends = [estimate_mean(*cells(values), is_share=True) for values in (none, one)]
     assert ends[0].high < ends[1].high < 0.2
     assert ends[0].policies_high < ends[1].policies_high < 0.6
     # Every document answers a third of the questions: alike, and still a sample.
     even = np.tile([1.0, 0.0, 0.0], (6, 1))
-    assert estimate_mean(*cells(even), share=True).high == pytest.approx(_binomial(2, 6).proportion_ci(0.95).high)
+    assert estimate_mean(*cells(even), is_share=True).high == pytest.approx(_binomial(2, 6).proportion_ci(0.95).high)
 
 
 def test_a_mean_over_documents_goes_by_what_each_adds() -> None:
     """Whole, it is the interval of the documents' means; where groups lack documents, each still counts alike."""
     values = study(4, 6)
     groups, documents = np.indices(values.shape)
-    made = estimate_document_mean(values.ravel(), groups.ravel(), documents.ravel())
+    made = estimate_mean_over_documents(values.ravel(), groups.ravel(), documents.ravel())
     assert (made.mean, made.documents) == (pytest.approx(values.mean()), 6)
-    assert made[2:] == pytest.approx(interval_of_document_mean(values.mean(axis=0)))
+    assert made[2:] == pytest.approx(interval_of_mean_over_documents(values.mean(axis=0)))
     values[0, :4] = np.nan
-    lacking = estimate_document_mean(values.ravel(), groups.ravel(), documents.ravel())
+    lacking = estimate_mean_over_documents(values.ravel(), groups.ravel(), documents.ravel())
     assert lacking.mean == pytest.approx(np.nanmean(values, axis=1).mean())
     assert lacking.policies_low < lacking.mean < lacking.policies_high
-    assert np.isnan(estimate_document_mean([0.1] * 6, [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2)[2:]).all()
-    assert estimate_document_mean([0.1] * 6, [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2).mean == 0.1
-    assert np.isnan(estimate_document_mean([np.nan], [0], [0]).mean)
+    assert np.isnan(estimate_mean_over_documents([0.1] * 6, [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2)[2:]).all()
+    assert estimate_mean_over_documents([0.1] * 6, [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2).mean == 0.1
+    assert np.isnan(estimate_mean_over_documents([np.nan], [0], [0]).mean)
 
 
 def test_a_mean_over_documents_holds_the_truth() -> None:
@@ -359,7 +361,7 @@ def test_a_mean_over_documents_holds_the_truth() -> None:
     for _ in range(studies):
         values = random.normal(60, 9, 8) + random.normal(0, 12, (3, 8))
         values[random.random((3, 8)) < 1 / 3] = np.nan
-        made = estimate_document_mean(values.ravel(), groups.ravel(), documents.ravel())
+        made = estimate_mean_over_documents(values.ravel(), groups.ravel(), documents.ravel())
         held += made.policies_low <= 60 <= made.policies_high
     assert size(small=0.89, soak=0.93) <= held / studies <= size(small=1, soak=0.98)
 
@@ -377,7 +379,7 @@ def test_a_median_is_as_sure_as_the_share_below_it() -> None:
         assert np.isnan(made.policies_low)
     assert np.isnan(estimate_median_of_cells(seconds[:5], range(5), [0] * 5).low)
     ties = np.concatenate([np.linspace(0, 1, 10), np.full(10, 2.0), np.linspace(3, 4, 10)])
-    share = estimate_mean(np.repeat([0, 0.5, 1], 10), range(30), [0] * 30, share=True)
+    share = estimate_mean(np.repeat([0, 0.5, 1], 10), range(30), [0] * 30, is_share=True)
     assert estimate_median_of_cells(ties, range(30), [0] * 30).low == np.quantile(ties, share.low)
     assert np.isnan(estimate_median_of_cells([np.nan], [0], [0]).median)
 
@@ -389,7 +391,7 @@ def test_a_median_over_documents_that_differ_is_less_sure() -> None:
     seconds = np.exp(random.normal(0, 1, 8)[documents] + random.normal(0, 0.3, 160))
     made = estimate_median_of_cells(seconds, questions, documents)
     assert made.policies_low < made.low < made.median < made.high < made.policies_high
-    share = estimate_mean(seconds < np.median(seconds), questions, documents, share=True)
+    share = estimate_mean(seconds < np.median(seconds), questions, documents, is_share=True)
     assert made.policies_low == pytest.approx(np.quantile(seconds, share.policies_low))
     some = documents < 5
     few = estimate_median_of_cells(seconds[some], questions[some], documents[some])
@@ -401,7 +403,7 @@ def test_two_independent_sets() -> None:
     """The interval of A - B is that of a t for each side's variance; B - A turns it round, and p agrees with it."""
     ours, theirs = np.array([50.0, 60, 70, 80, 90]), np.array([20.0, 30, 40, 41, 50, 60, 62])
     theirs = np.append(theirs, 2 * theirs.mean() - theirs)
-    found = estimate_independent_difference((ours, [0, 1, 2, 3, 4]), (theirs, [*range(14)]))
+    found = estimate_difference_of_independent_means((ours, [0, 1, 2, 3, 4]), (theirs, [*range(14)]))
     halves = [
         scipy.stats.t.ppf(0.975, len(one) - 1) * (1 + 1 / (len(one) * (len(one) - 1))) * scipy.stats.sem(one)
         for one in (ours, theirs)
@@ -410,15 +412,15 @@ def test_two_independent_sets() -> None:
     assert (found.low, found.high) == pytest.approx((mean - half, mean + half))
     skewed = np.array([20.0, 60, 61, 62])
     found_skewed, turned = (
-        estimate_independent_difference(*sides)
+        estimate_difference_of_independent_means(*sides)
         for sides in (((ours, [*range(5)]), (skewed, [*range(4)])), ((skewed, [*range(4)]), (ours, [*range(5)])))
     )
     assert (turned.low, turned.high) == pytest.approx((-found_skewed.high, -found_skewed.low))
-    assert estimate_independent_difference(
+    assert estimate_difference_of_independent_means(
         (ours - found.low, [0, 1, 2, 3, 4]), (theirs, [*range(14)])
     ).p == pytest.approx(0.05)
-    assert np.isnan(estimate_independent_difference(([], []), ([1.0], [0])).mean)
-    alone = estimate_independent_difference(([1.0, 0.0], [0, 1]), ([1.0], [0]))
+    assert np.isnan(estimate_difference_of_independent_means(([], []), ([1.0], [0])).mean)
+    alone = estimate_difference_of_independent_means(([1.0, 0.0], [0, 1]), ([1.0], [0]))
     assert (alone.mean, alone.questions) == (-0.5, 1)
     assert np.isnan([alone.low, found.policies_low]).all()
 

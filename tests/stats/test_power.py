@@ -15,7 +15,7 @@ from genaipa.reports.significance import begin_detectable_difference_sentence
 from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.power import (
     POWER,
-    Detectable,
+    DetectableDifferences,
     VarianceComponents,
     estimate_variance_components,
     find_detectable_differences,
@@ -39,7 +39,7 @@ def made_up(random, questions, documents, variance):
 def test_the_difference_is_found_in_80_of_100_studies(questions, documents):
     """Of studies with the difference that is said to be found, 80 % have an interval above 0, for either target."""
     random, studies = np.random.default_rng(3), size(small=40, soak=2000)
-    said = find_detectable_differences(questions, documents, VARIANCE, studies=size(small=100, soak=1000))
+    said = find_detectable_differences(questions, documents, VARIANCE, simulated_study_count=size(small=100, soak=1000))
     asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
     found = np.zeros(2)
     for _ in range(studies):
@@ -56,7 +56,7 @@ def test_one_sample_is_scipy_s_power():
     """For these documents it is the power of a t test of the questions' means, by the noncentral distribution."""
     variance, questions, documents = VarianceComponents(300.0, 0.0, 900.0), 60, 4
     error = math.sqrt(variance.questions / questions + variance.rest / (questions * documents))
-    said = find_detectable_differences(questions, documents, variance, studies=200).these_documents
+    said = find_detectable_differences(questions, documents, variance, simulated_study_count=200).these_documents
     power = scipy.stats.nct.sf(scipy.stats.t.ppf(0.975, questions - 1), questions - 1, said / error)
     assert power == pytest.approx(POWER, abs=0.02)
 
@@ -98,10 +98,10 @@ def test_the_planning_page_is_current():
 def test_no_difference_beyond_the_scale_is_found():
     """Where even the largest difference would be missed, the size is infinite, and a sentence says so in its place."""
     wild = VarianceComponents(questions=900.0, documents=900.0, rest=900.0)
-    sizes = find_detectable_differences(6, 3, wild, largest=90)
+    sizes = find_detectable_differences(6, 3, wild, largest_difference=90)
     assert (sizes.policies, sizes.these_documents < 90) == (math.inf, True)
     mixed, both, lone = (
-        begin_detectable_difference_sentence(Detectable(*ends), 6, 3)
+        begin_detectable_difference_sentence(DetectableDifferences(*ends), 6, 3)
         for ends in ((30.0, math.inf), (math.inf, math.inf), (math.inf, math.nan))
     )
     assert "a difference in M_all of 30.0 for these documents and no difference in M_all for policies" in mixed

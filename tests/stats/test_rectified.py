@@ -9,7 +9,7 @@ from size import size
 from genaipa.stats.forecast import Forecast, make_score_forecast
 from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import ScoredSample, count_equivalent_people_scores, fill_missing_judge_scores
+from genaipa.stats.rectified import ScoredSample, count_equivalent_people_scores, fill_missing_scores_with_group_means
 
 QUESTIONS, DOCUMENTS = 32, 5
 
@@ -40,7 +40,7 @@ def drawn_of(scored):
 def intervals(values, known=None):
     """The average of cells, questions down and documents across, and how sure it is."""
     questions, documents = np.indices(np.shape(values))
-    return estimate_mean(values.ravel(), questions.ravel(), documents.ravel(), has_scores=known)
+    return estimate_mean(values.ravel(), questions.ravel(), documents.ravel(), question_has_people_scores=known)
 
 
 def of_cells(z, scored):
@@ -186,14 +186,14 @@ def test_a_judge_that_tells_nothing_says_why():
     judge = np.where(place < 4, people + 1, people**2)
     sample = ScoredSample(np.ones(8, bool), np.ones(8, bool), place, place, place // 4)
     first, second = place < 4, place >= 4
-    assert sample.explain_no_estimate(people, judge, 0.0, first) is Reason.NO_SLOPE
-    assert sample.explain_no_estimate(people, judge, 0.9, first) is Reason.EQUAL_DIFFERENCES
-    assert sample.explain_no_estimate(people, judge, 0.9, second) is Reason.NONE
+    assert sample.reason_for_no_estimate(people, judge, 0.0, first) is Reason.NO_SLOPE
+    assert sample.reason_for_no_estimate(people, judge, 0.9, first) is Reason.EQUAL_DIFFERENCES
+    assert sample.reason_for_no_estimate(people, judge, 0.9, second) is Reason.NONE
 
 
 def test_a_missing_verdict_is_its_groups_mean():
     """Or 0, where the judge gave none in the group."""
-    assert fill_missing_judge_scores([1, np.nan, 4, np.nan], [0, 0, 0, 1]).tolist() == [1, 2.5, 4, 0]
+    assert fill_missing_scores_with_group_means([1, np.nan, 4, np.nan], [0, 0, 0, 1]).tolist() == [1, 2.5, 4, 0]
 
 
 def test_scores_are_worth_what_the_target_that_gains_least_says():
@@ -218,13 +218,13 @@ def test_a_forecast_is_of_both_variances():
     """By hand: 32 questions of 5 answers, of which people scored 64."""
     made = Forecast(questions=32, each=5, scored=64, between=1.5, within=4.0, half=0.62)
     reach = 2.0395134463964077 * (1 + 1 / (32 * 31))
-    assert made.least_half_interval == pytest.approx(reach * (1.5 / 32) ** 0.5)
-    middle, low, high = made.forecast_scores_needed(0.5)
+    assert made.half_interval_if_all_scored == pytest.approx(reach * (1.5 / 32) ** 0.5)
+    middle, low, high = made.forecast_further_scores_needed(0.5)
     needed = 64 + middle
     assert reach * ((1.5 + 4.0 * (32 / needed - 1 / 5)) / 32) ** 0.5 == pytest.approx(0.5)
     assert 0 <= low < middle < high
-    assert np.isinf(made.forecast_scores_needed(0.2)).all()
-    assert made._replace(between=9999.0).least_half_interval == made.half
+    assert np.isinf(made.forecast_further_scores_needed(0.2)).all()
+    assert made._replace(between=9999.0).half_interval_if_all_scored == made.half
 
 
 def test_a_forecast_takes_what_was_not_scored_out_of_the_questions_variance():

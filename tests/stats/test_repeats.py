@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genaipa.stats.intervals import estimate_mean
-from genaipa.stats.repeats import compare_repeats_within_groups, compare_sides_within_groups
+from genaipa.stats.repeats import compare_first_to_second_side_per_group, compare_repeats_within_groups
 from genaipa.stats.trend import estimate_slope_on_places
 
 rows = st.lists(st.tuples(st.integers(10, 100), st.integers(0, 2), st.booleans()), max_size=14)
@@ -27,7 +27,7 @@ def test_repeats_are_pairs(values: list[tuple[int, int, bool]]) -> None:
     value, group, second = (np.array(column) for column in zip(*values, strict=True)) if values else ([], [], [])
     bands = [band_of(one) for one in value]
     repeats = compare_repeats_within_groups(value, np.array(bands, int), np.array(group, int))
-    sides = compare_sides_within_groups(value, np.array(bands, int), np.array(group, int), second)
+    sides = compare_first_to_second_side_per_group(value, np.array(bands, int), np.array(group, int), second)
     for place in range(len(repeats.pairs)):
         own = [(v, s) for v, g, s in values if g == place]
         within = list(itertools.combinations([v for v, _ in own], 2))

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from genaipa.stats.sampling import deal_turns_round_robin_with_means, plan_cell_samples
+from genaipa.stats.sampling import deal_round_robin_turns_and_expectations, plan_cell_samples
 
 
 def take_round(rows: list[list[str]], turns: int) -> list[str]:
@@ -22,7 +22,7 @@ def test_turns_are_those_of_all_orders(turns: int) -> None:
     """Of rows of 3, 1, 0 and 3 in their order, and on average over all orders."""
     sizes = [3, 1, 0, 3]
     rows = [[f"{row}{place}" for place in range(size)] for row, size in enumerate(sizes)]
-    given, means = deal_turns_round_robin_with_means(sizes, turns)
+    given, means = deal_round_robin_turns_and_expectations(sizes, turns)
     taken = Counter(thing[0] for thing in take_round(rows, turns))
     assert given == [taken[str(row)] for row in range(4)]
     orders = [Counter(thing[0] for thing in take_round(list(order), turns)) for order in itertools.permutations(rows)]
@@ -49,4 +49,4 @@ def test_even_cells_have_one_chance() -> None:
     assert sum(cell.taken for row in cells for cell in row) == 64
     assert plan_cell_samples([[0, 1]], 4) == [[(0, 0.0), (1, 1.0)]]
     with pytest.raises(ValueError, match="below 0"):
-        deal_turns_round_robin_with_means([1, -1], 1)
+        deal_round_robin_turns_and_expectations([1, -1], 1)

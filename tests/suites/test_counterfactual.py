@@ -319,7 +319,7 @@ def test_the_rule_reads_as_a_person(replies: str, fewest: int) -> None:
     differing = []
     for one in map(json.loads, lines):
         edit = found[one["edit"]]
-        read = values.classify_answer(one["answer"], edit["before"], edit["after"])
+        read = values.classify_answered_value(one["answer"], edit["before"], edit["after"])
         if sides.get(read, read) != one["label"]:
             differing.append((one["answer"], one["label"], read))
     assert len(lines) == 200
@@ -342,7 +342,7 @@ def test_how_often_and_how_long_are_a_grammar() -> None:
         "every other month": "neither",
         "once the year is over": "neither",
     }.items():
-        assert values.classify_answer(answer, twice, quarterly) == expected, answer
+        assert values.classify_answered_value(answer, twice, quarterly) == expected, answer
     for answer, value in (
         ("36h", "a day and a half"),
         ("4 wks", "28 days"),
@@ -354,8 +354,8 @@ def test_how_often_and_how_long_are_a_grammar() -> None:
         ("half a decade", "60 months"),
         ("it is wiped every 10 days", "ten days"),
     ):
-        assert values.classify_answer(answer, [value], ["7 days"]) == "before", answer
-    assert values.classify_answer("section 3 d, for the time given", ["3 days"], ["7 days"]) == "neither"
+        assert values.classify_answered_value(answer, [value], ["7 days"]) == "before", answer
+    assert values.classify_answered_value("section 3 d, for the time given", ["3 days"], ["7 days"]) == "neither"
 
 
 def test_verbs_deny_as_not_does() -> None:
@@ -370,7 +370,9 @@ def test_verbs_deny_as_not_does() -> None:
         "It covers these.": "yes",
         "It does not exclude some and never records others": "no",
     }.items():
-        assert values.classify_answer(answer, ["yes"], ["no"]) == {"yes": "before", "no": "after"}[expected], answer
+        assert values.classify_answered_value(answer, ["yes"], ["no"]) == {"yes": "before", "no": "after"}[expected], (
+            answer
+        )
 
 
 def test_the_rule_by_examples() -> None:
@@ -393,7 +395,7 @@ def test_the_rule_by_examples() -> None:
         "3 months": "neither",
         "a couple of days": "neither",
     }.items():
-        assert values.classify_answer(answer, ["90 days"], ["120 days"]) == expected, answer
+        assert values.classify_answered_value(answer, ["90 days"], ["120 days"]) == expected, answer
     for answer, before, after, expected in (
         ("after 24 months", "two years", "five years", "before"),
         ("within a day", "24 hours", "72 hours", "before"),
@@ -407,7 +409,7 @@ def test_the_rule_by_examples() -> None:
         ("According to section 6, yes, it does", "no", "yes", "after"),
         ("They don't share it with insurers.", "insurers", "banks", "neither"),
     ):
-        assert values.classify_answer(answer, [before], [after]) == expected, answer
+        assert values.classify_answered_value(answer, [before], [after]) == expected, answer
 
 
 def test_an_example_shows_the_sentences_and_why() -> None:

@@ -25,9 +25,9 @@ from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import load_suite_classes
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders.encoder import TrainingSettings
-from genaipa_suites.encoders.kinds import Example
+from genaipa_suites.encoders.kinds import EncoderExample
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -121,25 +121,25 @@ def the_run() -> RunFolder:
 # -- kinds --
 
 SENTENCES = [f"the {colour} {thing} is here" for colour in COLOURS for thing in THINGS]
-TEACH: dict[KindName, Callable[[str], Example]] = {
-    "sequence": lambda said: Example(said, target=said.split()[1]),
-    "multi-label": lambda said: Example(said, target=["red", "warm"] if "red" in said else [said.split()[1]]),
-    "pair": lambda said: Example(said.split()[1], said, target=said.split()[2]),
-    "token": lambda said: Example(
+TEACH: dict[KindName, Callable[[str], EncoderExample]] = {
+    "sequence": lambda said: EncoderExample(said, target=said.split()[1]),
+    "multi-label": lambda said: EncoderExample(said, target=["red", "warm"] if "red" in said else [said.split()[1]]),
+    "pair": lambda said: EncoderExample(said.split()[1], said, target=said.split()[2]),
+    "token": lambda said: EncoderExample(
         tuple(said.split()), target=[["O", "B-thing", "I-thing", "O", "O"], ["B-the", "O", "O", "B-is", "O"]]
     ),
-    "span": lambda said: Example("which thing", said, (4, 4 + len(" ".join(said.split()[1:3])))),
+    "span": lambda said: EncoderExample("which thing", said, (4, 4 + len(" ".join(said.split()[1:3])))),
 }
 
 
-def right(kind: KindName, example: Example) -> Any:
+def right(kind: KindName, example: EncoderExample) -> Any:
     """The prediction that is right."""
     return example.second[slice(*example.target)] if kind == "span" else example.target
 
 
-def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed: Any) -> tuple[Any, list[str]]:
+def train(tmp_path: Path, kind: KindName, examples: Sequence[EncoderExample], **changed: Any) -> tuple[Any, list[str]]:
     """What came of training the tiny model on examples that it is asked as well, and what it said meanwhile."""
-    from genaipa_suites.encoders.training import TrainingJob, fine_tune
+    from genaipa_suites.encoders.training import TrainingJob, fine_tune_and_predict
 
     said: list[str] = []
     words = [one if isinstance(one, str) else " ".join(one) for each in examples for one in (each.first, each.second)]
@@ -156,7 +156,7 @@ def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed
         say=said.append,
         run_ended=Event(),
     )
-    return fine_tune(job), said
+    return fine_tune_and_predict(job), said
 
 
 @needs_torch
@@ -174,16 +174,16 @@ def test_each_kind_learns(kind: KindName, tmp_path: Path) -> None:
 @needs_torch
 def test_long_texts(tmp_path: Path) -> None:
     """A span is found beyond the longest length, in a further window; words that were cut off are tagged O."""
-    long = [Example("which thing", f"{'and so on ' * 9}{said} {'and so on ' * 9}") for said in SENTENCES]
+    long = [EncoderExample("which thing", f"{'and so on ' * 9}{said} {'and so on ' * 9}") for said in SENTENCES]
     spans = []
     for said, one in zip(SENTENCES, long, strict=True):
         start = one.second.index(" ".join(said.split()[1:3]))
-        spans.append(Example(one.first, one.second, (start, start + len(" ".join(said.split()[1:3])))))
+        spans.append(EncoderExample(one.first, one.second, (start, start + len(" ".join(said.split()[1:3])))))
     trained, _ = train(tmp_path, "span", spans, max_length=24, epochs=25)
     assert trained.figure > 0.9
 
     words = tuple(["red"] * 30)
-    trained, _ = train(tmp_path, "token", [Example(words, target=[["B-x"] * 30])] * 16, max_length=16, epochs=9)
+    trained, _ = train(tmp_path, "token", [EncoderExample(words, target=[["B-x"] * 30])] * 16, max_length=16, epochs=9)
     (tags,) = trained.predictions[0]
     assert (tags[:14], tags[14:]) == (["B-x"] * 14, ["O"] * 16)
 
@@ -356,7 +356,7 @@ def test_gold_goes_round() -> None:
     for name, kind in load_suite_classes().items():
         if kind.head is None:
             continue
-        suite, head = kind(make_suite_spec(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
+        suite, head = kind(make_suite_run_spec(name, SuiteOptions("sample"), ("encoder/x",)), here), kind.head
         outcomes = []
         for item in suite.material.items:
             each = {part: part.examples(item, suite.material) for part in head.parts}

@@ -13,7 +13,7 @@ from genaipa.errors import GenaipaError
 from genaipa.workspace import Workspace, shipped_folder
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import Item, Outcome
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.policyie import PolicyIE
 from genaipa_suites.policyie.data import FILES, PLUE
 
@@ -26,8 +26,8 @@ SAMPLE = SHIPPED / "policyie/sample"
 def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     """The suite, with a workspace in the working folder (and its prompts as shipped)."""
     home = at or Path.cwd()
-    plan = SuitePlan(split, wording=wording)
-    spec = make_suite_spec("policyie", plan)
+    plan = SuiteOptions(split, wording=wording)
+    spec = make_suite_run_spec("policyie", plan)
     return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped_folder()))))
 
 

@@ -13,9 +13,9 @@ from size import size
 
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.policyie import PolicyIE, score
-from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, split_label
+from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, role_and_attribute_of_label
 from genaipa_suites.spans import Span, bio_tags_of_disjoint_spans, spans_from_tags
 
 FEW = {
@@ -27,7 +27,7 @@ FEW = {
 @pytest.fixture
 def suite() -> PolicyIE:
     """The suite of the made-up sentences."""
-    return PolicyIE(make_suite_spec("policyie", SuitePlan("sample")), find_workspace(None))
+    return PolicyIE(make_suite_run_spec("policyie", SuiteOptions("sample")), find_workspace(None))
 
 
 def slots(draw: random.Random, layer: str, length: int) -> list[Span]:
@@ -46,7 +46,7 @@ def sentence(draw: random.Random, number: int) -> tuple[Item, str]:
     said = {layer: rows[0][layer] if draw.random() < 0.4 else slots(draw, layer, 8) for layer in LAYERS}
     found = []
     for start, end, label in sorted(span for spans in said.values() for span in spans):
-        role, attribute = split_label(label)
+        role, attribute = role_and_attribute_of_label(label)
         found.append({"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute})
     intent = rows[0]["intent"] if draw.random() < 0.6 else draw.choice(INTENTS[:3])
     item = Item(str(number), {"text": " ".join(tokens)}, json.loads(json.dumps(rows)))
@@ -154,7 +154,7 @@ CASES: dict[str, tuple[tuple[tuple[str, str, str], ...], dict[str, int]]] = {
 def test_each_type_of_error_is_told(suite: PolicyIE, case: str) -> None:
     """Each of the types, in its precedence; the parts of a split may lack stop words; references that they explain."""
     given, expected = CASES[case]
-    errors = suite.errors(asked(suite, *given))
+    errors = suite.count_errors_by_kind(asked(suite, *given))
     assert errors == {kind: number for kind, number in expected.items() if number}
     assert set(errors) <= {*suite.error_kinds}
 
@@ -162,9 +162,9 @@ def test_each_type_of_error_is_told(suite: PolicyIE, case: str) -> None:
 def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
     """Only rows whose gold is not Other are looked at; a faulty reply has a wrong intent, and misses every slot."""
     other = asked(suite, intent=OTHER)
-    assert suite.errors(other) == {"wrong intent": 1, "missing slot": 5}
+    assert suite.count_errors_by_kind(other) == {"wrong intent": 1, "missing slot": 5}
     faulty = Outcome(other.item, ParsedReply(fault=UNPARSABLE))
-    assert suite.errors(faulty) == {"wrong intent": 1, "missing slot": 5}
+    assert suite.count_errors_by_kind(faulty) == {"wrong intent": 1, "missing slot": 5}
     assert suite.summarize_fault_or_error(faulty) == UNPARSABLE
     assert suite.summarize_fault_or_error(other) == "wrong intent, missing slot (5)"
     assert suite.summarize_fault_or_error(asked(suite)) == "missing slot (5), another intent or slots for Other"

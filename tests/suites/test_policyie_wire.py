@@ -12,7 +12,7 @@ from servers import Behaviour, OpenAIServer, cut, refusal, reply
 
 from genaipa.runs.folder import RunFolder
 from genaipa.workspace import find_workspace
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.policyie import PolicyIE
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def answer(kind: str, gold: str) -> Behaviour:
 
 def test_each_fault_of_a_slot_is_counted(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a mixture, slots that are not in the text or have no label are shares of those given; replies have faults."""
-    suite = PolicyIE(make_suite_spec("policyie", SuitePlan("sample")), find_workspace(None))
+    suite = PolicyIE(make_suite_run_spec("policyie", SuiteOptions("sample")), find_workspace(None))
     asked = {suite.messages(item)[0].content: item for item in suite.material.items}
     # Sentences with slots alone are sure to have each kind's fault; the others are answered by gold.
     slots = {item.id: len(json.loads(suite.gold_reply(item))["slots"]) for item in asked.values()}
@@ -53,7 +53,7 @@ def test_each_fault_of_a_slot_is_counted(genaipa: Cli, monkeypatch: pytest.Monke
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         done = genaipa("run", "--suite", "policyie", "--split", "sample", "-s", "openai/gpt-4o", "--json")
     assert done.code in {0, 3}, done.err
-    outcomes = suite.outcomes(list(RunFolder(Path(json.loads(done.out)["folder"])).read_records()))
+    outcomes = suite.make_outcomes_of_records(list(RunFolder(Path(json.loads(done.out)["folder"])).read_records()))
     figures = {measure.name: measure.compute(outcomes) for measure in suite.measures}
     of = {kind: sum(slots[one] for one, own in kinds.items() if own == kind) for kind in KINDS}
     given = sum(of[kind] for kind in ("gold", "fenced", "not in the text", "no label"))

@@ -19,7 +19,7 @@ from genaipa.tasks.base import Target
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.policyqa import CATEGORIES, PolicyQA, format_answer_reply
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def put(split: str, data: Any) -> Path:
 
 def suite(split: str = "sample", *, shots: int = 0, limit: int | None = None, at: Workspace | None = None) -> PolicyQA:
     """The suite as a run of it would have it."""
-    plan = SuitePlan(split, limit, shots, 1, "")
-    spec = make_suite_spec("policyqa", plan, ("scripted",))
+    plan = SuiteOptions(split, limit, shots, 1, "")
+    spec = make_suite_run_spec("policyqa", plan, ("scripted",))
     return PolicyQA(spec, at or find_workspace())
 
 
@@ -97,7 +97,7 @@ def test_an_answer_is_told_from_the_nearest_reference() -> None:
     }.items():
         outcome = Outcome(item, asked.parse_reply(item, format_answer_reply(answer)))
         assert asked.summarize_fault_or_error(outcome) == error, answer
-        assert set(asked.errors(outcome)) == {error} & set(asked.error_kinds), answer
+        assert set(asked.count_errors_by_kind(outcome)) == {error} & set(asked.error_kinds), answer
 
 
 def test_published_rows_are_of_the_suites_own_measures() -> None:
@@ -161,8 +161,8 @@ def test_a_baseline_runs_on_the_sample(genaipa: Cli) -> None:
 def test_nothing_but_segment_and_question_is_shown(tmp_path: Path) -> None:
     """In no wording a message has the segment's labels, the question's type, an answer apart, or the policy's name."""
     for wording in (1, 2, 3):
-        plan = SuitePlan("sample", None, 0, wording, "")
-        asked = PolicyQA(make_suite_spec("policyqa", plan, ("x",)), find_workspace(tmp_path))
+        plan = SuiteOptions("sample", None, 0, wording, "")
+        asked = PolicyQA(make_suite_run_spec("policyqa", plan, ("x",)), find_workspace(tmp_path))
         for policy in json.loads(sample())["data"]:
             for paragraph in policy["paragraphs"]:
                 for example in paragraph["qas"]:
@@ -329,10 +329,10 @@ def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None
     several = [one for one in outcomes if len(one.item.gold) > 1]
     assert len(several) == 1_583
     for some in (outcomes, several, outcomes + outcomes):
-        found = dev.human_scores(some)
+        found = dev.human_scores_by_measure(some)
         assert (round(100 * found["em"], 2), round(100 * found["f1_squad"], 2)) == (9.29, 52.05)
-    assert "(1,583 of 3,809 examples)" in dev.human_note(outcomes)
-    assert dev.human_scores([one for one in outcomes if len(one.item.gold) == 1]) == {}
+    assert "(1,583 of 3,809 examples)" in dev.human_scores_note(outcomes)
+    assert dev.human_scores_by_measure([one for one in outcomes if len(one.item.gold) == 1]) == {}
 
 
 # In small test_baselines_and_people_score_as_computed_elsewhere has its figure, another the command line.

@@ -16,28 +16,28 @@ from servers import OpenAIServer, reply
 from test_suite_wire import Asked, golden
 
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import SUITES, suites_of_task
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.privacyglue import (
     ROWS,
     TASKS,
     GlueRow,
     PairCategory,
-    category_shares,
     compare_systems_in_row,
+    compute_mean_and_deviations,
     compute_means,
-    compute_spread,
     most_frequent_agreement_of_each_example,
+    pair_category_shares,
     published_encoders,
-    significance_stars,
-    smallest_possible_p,
+    significance_stars_or_empty,
+    smallest_possible_mann_whitney_p,
 )
-from genaipa_suites.privacyglue.examples import make_examples
+from genaipa_suites.privacyglue.examples import make_examples_with_correctness
 from genaipa_suites.report.glue import make_glue_chapter
 from genaipa_suites.report.results import ScoredBoard, group_results_into_boards, read_results_and_problems
 
@@ -88,19 +88,25 @@ def test_a_zero_breaks_two_means_and_is_named() -> None:
 
 def test_spread_is_the_populations_and_the_samples() -> None:
     """The population's SD is the paper's; the sample's is there beside it, and not for one repetition."""
-    found = compute_spread([1.0, 2.0, 3.0, 4.0])
+    found = compute_mean_and_deviations([1.0, 2.0, 3.0, 4.0])
     assert (found.mean, found.number) == (2.5, 4)
     assert found.population == pytest.approx(math.sqrt(1.25))
     assert found.sample == pytest.approx(math.sqrt(5 / 3))
-    assert math.isnan(compute_spread([1.0]).sample)
-    assert compute_spread([1.0]).population == 0
-    assert math.isnan(compute_spread([1.0, math.nan]).mean)
+    assert math.isnan(compute_mean_and_deviations([1.0]).sample)
+    assert compute_mean_and_deviations([1.0]).population == 0
+    assert math.isnan(compute_mean_and_deviations([1.0, math.nan]).mean)
 
 
 def test_smallest_p_is_known_beforehand() -> None:
     """Few repetitions can't reach a level; smallest p for 2, 3, 4, 5 and 10 per side are those known."""
-    assert [round(smallest_possible_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [0.5, 0.167, 0.05, 0.014, 0.004]
-    assert smallest_possible_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
+    assert [round(smallest_possible_mann_whitney_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [
+        0.5,
+        0.167,
+        0.05,
+        0.014,
+        0.004,
+    ]
+    assert smallest_possible_mann_whitney_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
 
 
 def test_stars_need_every_other_beaten() -> None:
@@ -111,13 +117,13 @@ def test_stars_need_every_other_beaten() -> None:
         compare_systems_in_row(row, "a", high, "b", low),
         compare_systems_in_row(row, "a", high, "c", middle),
     )
-    assert significance_stars([over_low]) == "**"
+    assert significance_stars_or_empty([over_low]) == "**"
     assert over_middle.p > 0.05
-    assert significance_stars([over_low, over_middle]) == ""
+    assert significance_stars_or_empty([over_low, over_middle]) == ""
     same = compare_systems_in_row(row, "a", [0.9] * 5, "b", low)
     assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
-    assert significance_stars([same]) == ""
+    assert significance_stars_or_empty([same]) == ""
     assert "single" in compare_systems_in_row(row, "a", [0.9], "b", [0.1]).meaningless
 
 
@@ -133,7 +139,7 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
             for n in range(number)
         ]
         assert most_frequent_agreement_of_each_example(first, second) == expected
-    found = category_shares(
+    found = pair_category_shares(
         most_frequent_agreement_of_each_example([[True, True, False, False]], [[True, False, True, False]])
     )
     assert found == dict.fromkeys(PairCategory, 0.25)
@@ -160,13 +166,13 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in records} == set(names)
     assert folder.manifest().planned == len(records) == 4 * len(names)
     here = find_workspace()
-    found, problems = read_results_and_problems(here, select_sources(here, []))
+    found, problems = read_results_and_problems(here, select_runs_and_apply_filters(here, []))
     assert problems == []
     assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
-    assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
+    assert (repeated.repetition_count, len(repeated.runs), repeated.missing_outcome_count) == (2, 2, 0)
     assert len({outcome.key for outcome in repeated.outcomes}) == 8
-    assert {result.faults["unparsable"] for result in found} == {4, 8}
+    assert {result.fault_and_missing_counts["unparsable"] for result in found} == {4, 8}
     assert [bool(part.texts_for_run_folder) for part in suites_of_task(_task(folder)).values()] == [True] * len(names)
 
 
@@ -210,7 +216,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
 
 
 def _parts(split: str = "sample") -> dict[str, Suite]:
-    spec = make_suite_spec("privacyglue", SuitePlan(split), ("extractive",))
+    spec = make_suite_run_spec("privacyglue", SuiteOptions(split), ("extractive",))
     return suites_of_task(make_task(spec, find_workspace()))
 
 
@@ -231,7 +237,10 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         part = parts[task.suite]
         known = _any_relevant if task.name == "privacy_qa" else part.gold_reply
         right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
-        good, bad = make_examples(task.name, part, right), make_examples(task.name, part, wrong)
+        good, bad = (
+            make_examples_with_correctness(task.name, part, right),
+            make_examples_with_correctness(task.name, part, wrong),
+        )
         # One of PolicyIE's sentences has two gold rows, of which one answer has one alone.
         assert [one.right for one in good].count(False) == (task.suite == "policyie"), task.name
         assert {one.right for one in bad} == {False}, task.name
@@ -280,7 +289,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     """Fewer than 14 rows are named so; floors are worked out; the paper's encoders are of other items than a sample."""
     _asked(genaipa, "--split", "sample", "-s", "extractive")
     here = find_workspace()
-    sources = select_sources(here, [])
+    sources = select_runs_and_apply_filters(here, [])
     every = [ScoredBoard(board) for board in group_results_into_boards(read_results_and_problems(here, sources)[0])]
     made = make_glue_chapter(sources, every)
     assert made is not None
@@ -311,7 +320,7 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         monkeypatch.setenv("LOOP_API_KEY", "sk-made-up")
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
-    sources = select_sources(here, [])
+    sources = select_runs_and_apply_filters(here, [])
     made = make_glue_chapter(
         sources,
         [ScoredBoard(board) for board in group_results_into_boards(read_results_and_problems(here, sources)[0])],

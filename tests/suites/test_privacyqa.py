@@ -21,7 +21,14 @@ from genaipa_suites.privacyqa.scores import (
     mean_scores_leaving_one_out,
     overlap_scores,
 )
-from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_unanswerable_rule
+from genaipa_suites.privacyqa.table import (
+    CORPUS,
+    PART,
+    SUBSET_FILE,
+    TABLES,
+    PolicyQuestion,
+    choose_unanswerable_rule_name,
+)
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 
 SAMPLE = SHIPPED / "privacyqa"
@@ -232,8 +239,8 @@ def test_the_rule_that_gives_the_papers_number_is_taken() -> None:
     """Of 400 test questions 99 are unanswerable by the paper: the rule by which they are is taken, else `any`."""
     sets = [{"a": [], "b": [], "c": [1]}] * 99 + [{"a": [], "b": [2], "c": [1]}] * 50 + [{"a": [1], "b": [1]}] * 251
     questions = [PolicyQuestion(str(number), "p", "?", references) for number, references in enumerate(sets)]
-    assert choose_unanswerable_rule(questions, "test") == "most"
-    assert choose_unanswerable_rule(questions[1:], "test") == "any"
+    assert choose_unanswerable_rule_name(questions, "test") == "most"
+    assert choose_unanswerable_rule_name(questions[1:], "test") == "any"
 
 
 def test_published_rows_have_measures_of_these_suites() -> None:
@@ -279,7 +286,7 @@ def test_the_reasons_of_scores() -> None:
         item = items[identifier]
         outcome = Outcome(item, loaded.parse_reply(item, said(sentences)))
         assert loaded.summarize_fault_or_error(outcome) == why, (identifier, sentences)
-        assert loaded.errors(outcome) == ({why: 1} if why else {})
+        assert loaded.count_errors_by_kind(outcome) == ({why: 1} if why else {})
     assert loaded.readable_gold(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
     assert loaded.readable_item_fields(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
 
@@ -287,7 +294,7 @@ def test_the_reasons_of_scores() -> None:
 def test_people_are_scored_against_each_other() -> None:
     """The human row is of annotators against the others; the annotator who agrees best is the ceiling, above it."""
     loaded = suite("privacyqa", "sample")
-    people = loaded.human_scores(outcomes(loaded, "none".format))
+    people = loaded.human_scores_by_measure(outcomes(loaded, "none".format))
     ceiling = figures(loaded, "best-annotator")
     assert set(people) < set(ceiling)
     assert all(0.5 < value <= ceiling[name] / 100 for name, value in people.items())

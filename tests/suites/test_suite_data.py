@@ -109,7 +109,7 @@ def test_a_folder_without_any_of_them_is_refused() -> None:
         UsageError, match=r"^empty has none of the files of Inkpots \(dev.json, test.json, .*\); check made/up out"
     ):
         data().pull(origin="empty", offline=False)
-    assert not data().available()
+    assert not data().is_pulled()
     with pytest.raises(
         UsageError, match=r"Inkpots are missing \('data/a/dev.json' and 5 more\); .*genaipa get inkpots"
     ):

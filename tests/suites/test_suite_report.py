@@ -17,7 +17,7 @@ from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import load_suite_classes
@@ -403,7 +403,9 @@ def _on_the_card() -> str:
     (chosen,) = choose_card_boards(
         [
             ScoredBoard(board)
-            for board in group_results_into_boards(read_results_and_problems(here, select_sources(here, []))[0])
+            for board in group_results_into_boards(
+                read_results_and_problems(here, select_runs_and_apply_filters(here, []))[0]
+            )
         ]
     )
     return chosen.board.title
@@ -418,7 +420,9 @@ def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> Non
     here = find_workspace()
     (scored,) = [
         ScoredBoard(board)
-        for board in group_results_into_boards(read_results_and_problems(here, select_sources(here, []))[0])
+        for board in group_results_into_boards(
+            read_results_and_problems(here, select_runs_and_apply_filters(here, []))[0]
+        )
     ]
     rows = {row["system"].removeprefix("baseline/"): row for row in main_scores_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]

@@ -17,7 +17,7 @@ import yaml
 from desk import PATIENCE, browsing, fork_desk
 from running import TEXT, carry_out, make_workspace, spec, write
 
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,7 +182,7 @@ def make_answers(*replies: str, text: str = TEXT, annotations: str = "", **plan:
 def kept_events() -> list[Event]:
     """Every event in the store of the working folder, as another process reads it."""
     with _store() as store:
-        return [event for _, event in store.events()]
+        return [event for _, event in store.read_numbered_events()]
 
 
 def kept_drafts(name: str) -> list[Draft]:
@@ -192,8 +192,8 @@ def kept_drafts(name: str) -> list[Draft]:
 
 
 @contextlib.contextmanager
-def _store() -> Iterator[Store]:
-    store = Store.open("sqlite:///scores.db")
+def _store() -> Iterator[ScoreStore]:
+    store = ScoreStore.open_or_create("sqlite:///scores.db")
     try:
         yield store
     finally:

@@ -40,6 +40,6 @@ def everything_in(home: str = ".") -> list[Event]:
     """The scores in effect of a workspace, in an order that does not depend on when they came."""
     with opened(f"sqlite:///{home}/scores.db") as store:
         return sorted(
-            effective_scores_and_adjudications(event for _, event in store.events()),
+            effective_scores_and_adjudications(event for _, event in store.read_numbered_events()),
             key=lambda event: (event.time, event.id),
         )

@@ -16,7 +16,7 @@ from rubrics import PAPER, typed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 GOOD = typed("11223")
 HEAD = "digest,relevance,accuracy,clarity,completeness,reference,note,analyst"
@@ -80,9 +80,9 @@ HISTORY = [
 ]
 
 
-def kept(store: Store) -> list[Event]:
+def kept(store: ScoreStore) -> list[Event]:
     """Everything in a store."""
-    return [event for _, event in store.events()]
+    return [event for _, event in store.read_numbered_events()]
 
 
 def exported(suffix: str, events: Sequence[Event]) -> bytes:

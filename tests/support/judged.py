@@ -15,7 +15,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from genaipa.judging.name import Judge
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 from rubrics import METRICS, PAPER, VALUES
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def verdict(model: str, answer: str, places: Places, *, prompt: str = PROMPT, pa
 
 def keep(events: Iterable[Event]) -> None:
     """Append events to the store of the working folder."""
-    store = Store.open("sqlite:///scores.db")
+    store = ScoreStore.open_or_create("sqlite:///scores.db")
     store.append_new_events(list(events))
     store.close()
 

@@ -12,7 +12,7 @@ from genaipa.judging.name import NAME
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.store import open_store
+from genaipa.scoring.store import open_or_create_store
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def judge_runs() -> list[RunFolder]:
 
 def events() -> list[Event]:
     """Every event in the store."""
-    store = open_store(find_workspace())
+    store = open_or_create_store(find_workspace())
     try:
-        return [event for _, event in store.events()]
+        return [event for _, event in store.read_numbered_events()]
     finally:
         store.close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from running import carry_out, make_workspace, spec, write
 
-from genaipa.scoring.answers import Pool
+from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, new_event_id
@@ -16,7 +16,7 @@ from rubrics import typed
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
 
 ONCE = ScoringPlan(per_answer=1)
 DOCUMENTS = ("acme", "bolt", "cask")
@@ -32,9 +32,9 @@ def make_run(*replies: str) -> RunFolder:
     return carry_out(spec(systems=tuple(f"scripted/{name}" for name in says), documents=DOCUMENTS))[0]
 
 
-def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> ScoringQueue:
+def open_queue(run: RunFolder, store: ScoreStore, plan: ScoringPlan = ONCE) -> ScoringQueue:
     """A desk on this run, as if its server had just been started."""
-    return ScoringQueue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
+    return ScoringQueue(AnswerPool(find_workspace(), [run]), store, CurrentScores(store.read_numbered_events), plan)
 
 
 def save(queue: ScoringQueue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:

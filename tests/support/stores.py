@@ -10,7 +10,7 @@ import postgres
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import Values
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 from rubrics import typed
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def empty_database(kind: str, folder: Path, config: pytest.Config) -> str:
 
 
 @contextlib.contextmanager
-def opened(url: str) -> Iterator[Store]:
+def opened(url: str) -> Iterator[ScoreStore]:
     """A store, closed in the end."""
-    store = Store.open(url)
+    store = ScoreStore.open_or_create(url)
     try:
         yield store
     finally:
@@ -55,9 +55,9 @@ def skip(analyst: str, answer: str) -> Event:
     return Event(id=new_event_id(), time=now(), kind="skip", analyst=analyst, answer=answer)
 
 
-def kept(store: Store) -> list[Event]:
+def kept(store: ScoreStore) -> list[Event]:
     """Every event, in order."""
-    return [event for _, event in store.events()]
+    return [event for _, event in store.read_numbered_events()]
 
 
 def until_the_next_moment() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def keep(source: SuiteSource, path: str, content: bytes) -> Path:
 
 def suite(name: str, split: str, **plan: int) -> Suite:
     """The suite of a run on this split."""
-    spec = make_suite_spec(name, SuitePlan(split, **plan), ("openai/gpt-4o",))
+    spec = make_suite_run_spec(name, SuiteOptions(split, **plan), ("openai/gpt-4o",))
     made = make_task(spec, find_workspace())
     assert isinstance(made, Suite)
     return made

@@ -12,7 +12,7 @@ from framing import answer_rows, tidy_of
 
 from genaipa.judging.name import Judge
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import Waves, compute_wave_inclusion, digest_prefix_used_in_waves
+from genaipa.scoring.waves import Waves, compute_wave_inclusion_and_chance, digest_prefix_used_in_waves
 from rubrics import METRICS, PAPER
 
 JUDGE = Judge("made-up", "0123456789ab", 1)
@@ -51,13 +51,13 @@ def drawn(rows, size, *, before=None, scored=()):
         for row in rows
     ]  # fmt: skip
     return (before or Waves()).extend_to_size(
-        answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored_to_leave_out=scored
+        answers, size_of_each_group=size, seed=0, time="2026-11-22T00:00:00Z", scored_digests_to_leave_out=scored
     )
 
 
 def with_waves(frame, waves):
     """A tidy table whose answers are in these waves, or not."""
-    taken = compute_wave_inclusion(frame, waves)
+    taken = compute_wave_inclusion_and_chance(frame, waves)
     words = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no"))
     return frame.assign(pi=taken["pi"], in_wave=pd.Categorical(words))
 

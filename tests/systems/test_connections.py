@@ -21,7 +21,7 @@ from running import KEY
 from test_hostile_servers import ADDRESSES, KEYS, MODELS, SYSTEMS, completion
 
 from genaipa.errors import NoReplyError, NotReadyError, UsageError
-from genaipa.files.certificates import explain_refused_certificate
+from genaipa.files.certificates import explain_refused_certificate_or_empty
 from genaipa.systems.base import Settings
 
 if TYPE_CHECKING:
@@ -177,21 +177,23 @@ def test_why_a_certificate_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of an unknown authority names the variable and its file, any other only what is wrong."""
     monkeypatch.setenv("SSL_CERT_FILE", "/etc/ours.pem")
     begun = "Cannot connect [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: "
-    said = explain_refused_certificate(f"{begun}unable to get local issuer certificate (_ssl.c:1000)", "llm.example")
+    said = explain_refused_certificate_or_empty(
+        f"{begun}unable to get local issuer certificate (_ssl.c:1000)", "llm.example"
+    )
     assert said.startswith(
         "the certificate of llm.example is not trusted (unable to get local issuer certificate); if "
     )
     assert "SSL_CERT_FILE to a PEM" in said
     assert "/etc/ours.pem" in said
-    other = explain_refused_certificate(
+    other = explain_refused_certificate_or_empty(
         f"{begun}Hostname mismatch, certificate is not valid for 'a.example'. (_ssl.c:1)", "b"
     )
     assert "Hostname mismatch" in other
     assert "SSL_CERT_FILE" not in other
-    assert explain_refused_certificate("connection refused", "b") == ""
+    assert explain_refused_certificate_or_empty("connection refused", "b") == ""
     wrapped = OSError("no")
     wrapped.__cause__ = ValueError(f"{begun}certificate has expired (_ssl.c:1)")
-    assert "(certificate has expired)" in explain_refused_certificate(wrapped, "b")
+    assert "(certificate has expired)" in explain_refused_certificate_or_empty(wrapped, "b")
 
 
 @pytest.mark.parametrize("vendor", SYSTEMS)

@@ -224,10 +224,10 @@ def test_a_level_that_the_model_does_not_take() -> None:
     ):
         system = resolve_system(name, find_workspace())
         with pytest.raises(UsageError) as error:
-            system.check_effort(told)
+            system.refuse_unsupported_effort(told)
         assert str(error.value) == f"{name}: {system.model} does not take the effort '{system.effort}': {taken}."
     for name, told in (("gpt-6-luna@minimal", ("minimal",)), ("openai/x@minimal", None), ("json:Thing@max", None)):
-        resolve_system(name, find_workspace()).check_effort(told)
+        resolve_system(name, find_workspace()).refuse_unsupported_effort(told)
 
 
 def test_google_tells_who_thinks(monkeypatch: pytest.MonkeyPatch) -> None:

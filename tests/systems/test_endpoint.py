@@ -8,8 +8,15 @@ from email.utils import format_datetime
 import pytest
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError
-from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, error_text, is_loopback, read_address, read_retry_delay
-from genaipa.systems.provider import HIDDEN, redact
+from genaipa.systems.endpoint import (
+    LONGEST_MESSAGE,
+    Endpoint,
+    extract_error_message,
+    is_loopback_url,
+    read_address_from_environment,
+    read_retry_delay,
+)
+from genaipa.systems.provider import HIDDEN, redact_keys
 
 ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "sesame-open-42")
 
@@ -28,7 +35,7 @@ ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL"
 )
 def test_anything_that_looks_like_a_key_is_hidden(key: str) -> None:
     """A key of a known shape, whole or masked, leaves no part of itself in the text."""
-    assert redact(f"Incorrect API key provided: {key}. See the console.") in {
+    assert redact_keys(f"Incorrect API key provided: {key}. See the console.") in {
         f"Incorrect API key provided: {HIDDEN}. See the console.",
         f"Incorrect API key provided: {HIDDEN} See the console.",
     }
@@ -37,7 +44,7 @@ def test_anything_that_looks_like_a_key_is_hidden(key: str) -> None:
 @pytest.mark.parametrize("shown", ["sesame-open-42", "ses...-42", "ses…42", "sesxxxxxxxxxx"])
 def test_the_known_key_is_hidden_in_any_shape(shown: str) -> None:
     """The very key in use is hidden, however the provider masks it."""
-    assert redact(f"the key '{shown}' is wrong", "sesame-open-42") == f"the key '{HIDDEN}' is wrong"
+    assert redact_keys(f"the key '{shown}' is wrong", "sesame-open-42") == f"the key '{HIDDEN}' is wrong"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +58,7 @@ def test_the_known_key_is_hidden_in_any_shape(shown: str) -> None:
 )
 def test_ordinary_words_stay(text: str) -> None:
     """Names of models and plain sentences are not taken for keys."""
-    assert redact(text, "sesame-open-42") == text
+    assert redact_keys(text, "sesame-open-42") == text
 
 
 def test_a_redirect_is_one_line_wherever_it_leads() -> None:
@@ -90,7 +97,7 @@ def test_words_of_a_server_steer_nothing() -> None:
 
 def test_credentials_in_an_address_are_hidden() -> None:
     """A user, a password or a key that stands in a URL is taken out of it."""
-    assert redact("http://me:secret@host/v1 and https://host/v1?key=abc123") == (
+    assert redact_keys("http://me:secret@host/v1 and https://host/v1?key=abc123") == (
         f"http://host/v1 and https://host/v1?key={HIDDEN}"
     )
 
@@ -152,7 +159,7 @@ def test_retry_after_a_date_to_come() -> None:
 )
 def test_words_of_an_error(body: object, words: str) -> None:
     """The sentence is found in each form in which servers put it."""
-    assert error_text(body) == words
+    assert extract_error_message(body) == words
 
 
 @pytest.mark.parametrize(
@@ -168,7 +175,7 @@ def test_words_of_an_error(body: object, words: str) -> None:
 )
 def test_is_loopback(address: str, *, near: bool) -> None:
     """Only this machine's own addresses need no key."""
-    assert is_loopback(address) is near
+    assert is_loopback_url(address) is near
 
 
 @pytest.mark.parametrize("address", ["localhost:8000", "http://", "ftp://host", "http://host:port/v1", "http://[::1"])
@@ -176,15 +183,15 @@ def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, address: str) 
     """What can't be an address is named with its variable."""
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(NotReadyError, match="OPENAI_BASE_URL"):
-        read_address("openai/gpt-4o", "OPENAI_BASE_URL")
+        read_address_from_environment("openai/gpt-4o", "OPENAI_BASE_URL")
 
 
 def test_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """An address loses its last slash; a variable that is blank is as good as none."""
     monkeypatch.setenv("OPENAI_BASE_URL", " http://localhost:8000/v1/ ")
     monkeypatch.setenv("VLLM_BASE_URL", " ")
-    assert read_address("openai/gpt-4o", "OPENAI_BASE_URL") == "http://localhost:8000/v1"
-    assert read_address("vllm/tiny", "VLLM_BASE_URL") is None
+    assert read_address_from_environment("openai/gpt-4o", "OPENAI_BASE_URL") == "http://localhost:8000/v1"
+    assert read_address_from_environment("vllm/tiny", "VLLM_BASE_URL") is None
 
 
 TOO_LONG = (

@@ -14,7 +14,13 @@ from genaipa.policies.search import stem_question_words
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.systems.base import Message, Settings
-from genaipa.systems.extractive import NO_SUMMARY, UNKNOWN, ExtractiveSystem, answer_from_document, split_sentences
+from genaipa.systems.extractive import (
+    NO_SUMMARY,
+    UNKNOWN,
+    ExtractiveSystem,
+    quote_answer_from_document,
+    split_sentences,
+)
 from genaipa.workspace import find_workspace
 
 SILENT = "The document does not say."
@@ -265,7 +271,7 @@ def test_nothing_is_printed_or_loaded_early(capfd: pytest.CaptureFixture[str]) -
     program = (
         "import logging, sys; logging.basicConfig(level=logging.DEBUG); from genaipa.systems import extractive\n"
         "assert not {'bm25s', 'numpy'} & set(sys.modules)\n"
-        "extractive.answer_from_document('Passwords are encrypted with a salt.', 'Are passwords encrypted?')\n"
+        "extractive.quote_answer_from_document('Passwords are encrypted with a salt.', 'Are passwords encrypted?')\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
     assert capfd.readouterr() == ("", "")
@@ -293,9 +299,9 @@ def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
         annotated = load_annotations(find_workspace(None), document.name).answers
         answers = {key: one for key, one in annotated.items() if one.silent != "yes"}
         replies = {
-            key: answer_from_document(document.text, asked.question_text(key, "original", "")) for key in answers
+            key: quote_answer_from_document(document.text, asked.question_text(key, "original", "")) for key in answers
         }
-        assert answer_from_document(document.text, "Schokoladeneis?") == not_said
+        assert quote_answer_from_document(document.text, "Schokoladeneis?") == not_said
         silent[end] = sum(reply == not_said for reply in replies.values()) / len(replies)
         right[end] = sum(
             any(f"(Section {section})" in replies[key] for section in one.sections) for key, one in answers.items()

@@ -14,7 +14,7 @@ from servers import Behaviour, OpenAIServer
 from genaipa.answers.gather import gather_study
 from genaipa.errors import DataError
 from genaipa.runs.records import Record
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.systems.base import MAX_PASSAGE_LENGTH, Passage, find_passages_and_remark
 from genaipa.systems.catalog import resolve_system
 from genaipa.workspace import find_workspace
@@ -118,7 +118,7 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
         assert done.code == 0, done.err
     here = find_workspace()
-    study = gather_study(here, select_sources(here, ("latest",)), None)
+    study = gather_study(here, select_runs_and_apply_filters(here, ("latest",)), None)
     frame = study.make_tidy_table().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {

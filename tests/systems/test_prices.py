@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.systems.base import Usage
 from genaipa.systems.catalog import CatalogEntry, ResolvedSystem
-from genaipa.systems.costs import FREE, Price, Tariff, find_context_tokens, find_tariff
+from genaipa.systems.costs import FREE, Price, Tariff, find_context_window_in_tokens, find_tariff
 
 USAGE = Usage(input=1_000_000, cached=400_000, cache_write=100_000, output=500_000)
 
@@ -45,12 +45,12 @@ def test_own_price_wins() -> None:
 def test_unknown_price(provider: str, model: str) -> None:
     """No price is made up."""
     assert find_tariff(provider, model) is None
-    assert find_context_tokens(provider, model) is None
+    assert find_context_window_in_tokens(provider, model) is None
 
 
 def test_known_context() -> None:
     """The tables know how much fits in a request."""
-    assert find_context_tokens("openai", "gpt-4o") == 128_000
+    assert find_context_window_in_tokens("openai", "gpt-4o") == 128_000
 
 
 def test_free() -> None:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from size import size
 
-from genaipa.systems.chat_template import find_reasoning_parser
+from genaipa.systems.chat_template import find_reasoning_parser_or_empty
 from genaipa.systems.thoughts import (
     begins_with_thought_marks,
     join_distinct_thoughts,
@@ -186,12 +186,12 @@ def test_a_template_tells_the_parser(cached: bool, tmp_path: Path, monkeypatch: 
         tokens = {"1": {"content": "<think>"}, "2": {"content": "</think>"}}
         settings = {"chat_template": template, "added_tokens_decoder": tokens, "bos_token": {"content": "<s>"}}
         (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-        assert find_reasoning_parser(model, ["--max-model-len", "4096"]) == parser, template
+        assert find_reasoning_parser_or_empty(model, ["--max-model-len", "4096"]) == parser, template
         for flags in (["--reasoning-parser", "olmo3"], ["--reasoning_parser=none"], ["--chat-template", "x"]):
-            assert find_reasoning_parser(model, flags) == ""
+            assert find_reasoning_parser_or_empty(model, flags) == ""
     (folder / "tokenizer_config.json").write_text(
         json.dumps(settings | {"chat_template": TURNS + BEGIN + "<think>{% endif %}", "added_tokens_decoder": {}})
     )
     (folder / "tokenizer.json").write_text('{"added_tokens": []}')
-    assert find_reasoning_parser(model, []) == "", "without tokens for the marks, no parser starts"
-    assert find_reasoning_parser("lab/elsewhere", []) == ""
+    assert find_reasoning_parser_or_empty(model, []) == "", "without tokens for the marks, no parser starts"
+    assert find_reasoning_parser_or_empty("lab/elsewhere", []) == ""

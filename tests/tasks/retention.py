@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Call, Task, TaskReading
+from genaipa.tasks.base import Call, PredictionAndScore, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,8 @@ class Retention(Task):
         text = f"We keep {what} for {months} months.\n\nFor how many months are {what} kept? Reply with the number."
         yield Call({"split": split, "item": item}, [Message("user", text)], settings={"max_tokens": 10})
 
-    def read(self, call: Call, reply: str) -> TaskReading:
+    def read_reply(self, call: Call, reply: str) -> PredictionAndScore:
         """The number that the reply begins with, right or wrong."""
         found = re.search(r"\d+", reply)
         said = found[0] if found else ""
-        return TaskReading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))
+        return PredictionAndScore(said, float(said == str(ITEMS[call.coordinates["item"]][2])))

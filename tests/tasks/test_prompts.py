@@ -13,7 +13,7 @@ from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.runs.inputs import load_conversation_through_reply
-from genaipa.runs.integrity import find_damage
+from genaipa.runs.integrity import find_damage_in_run_folder
 from genaipa.runs.selection import find_run
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, list_prompt_sets, load_prompts, map_prompt_sets_to_labels
 from genaipa.tasks.templates import Templates
@@ -125,7 +125,7 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     introduction = load_conversation_through_reply(folder, record, folder.tally_records_and_map_offsets()[1])[0].content
     assert "name no section" in introduction
     assert map_prompt_sets_to_labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
-    assert not list(find_damage(folder))
+    assert not list(find_damage_in_run_folder(folder))
     kept = folder.answers_path.read_bytes()
     folder.answers_path.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))
     assert genaipa(*asked).code == 0

@@ -17,17 +17,17 @@ from genaipa.questions.sets import WORDINGS, Question, QuestionSet
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.procedure import INITIALIZATIONS, Initialization, ProcedurePlan
 from genaipa.runs.records import RunSpec
-from genaipa.runs.status import Tally
+from genaipa.runs.status import AnswerTally
 from genaipa.tasks.procedure import (
     SUMMARY,
     Procedure,
     check_questions_have_wordings,
     iterate_conversations,
-    map_repetitions_to_question_orders,
+    map_document_repetitions_to_orders,
     shuffle_question_ids,
     shuffled_question_order_within_limit,
 )
-from genaipa.tasks.prompts import Script, list_introduction_messages
+from genaipa.tasks.prompts import Script, list_messages_and_acknowledgements
 from genaipa.tasks.request import parse_question_range
 from genaipa.workspace import find_workspace
 
@@ -123,7 +123,7 @@ def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -
 def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None:
     """Q' is shuffled once per repetition of a document, and used throughout; the manifest's orders say the same."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    listed = map_repetitions_to_question_orders(a_spec, sets)
+    listed = map_document_repetitions_to_orders(a_spec, sets)
     for system in a_spec.systems:
         for conversation in iterate_conversations(a_spec, sets, system):
             assert conversation.order == listed[f"{conversation.document}|{conversation.repetition}"]
@@ -139,8 +139,8 @@ def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
     assert {(c.initialization, c.wording) for c in found} == set(
         itertools.product(a_spec.plan.initializations, a_spec.plan.wordings)
     )
-    tally = Tally()
-    tally.set_planned_answers(a_spec, map_repetitions_to_question_orders(a_spec, sets))
+    tally = AnswerTally()
+    tally.set_planned_answers(a_spec, map_document_repetitions_to_orders(a_spec, sets))
     for initialization in a_spec.plan.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
         assert tally.get_or_add_row(a_spec.systems[0], initialization).planned == count
@@ -215,13 +215,13 @@ def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
 
 def said(a_script: Script, initialization: Initialization, summary: str = "") -> list[tuple[str, str]]:
     """Role and first line of each message of an introduction."""
-    found = list_introduction_messages(a_script.introduction_steps(initialization, summary))
+    found = list_messages_and_acknowledgements(a_script.introduction_steps(initialization, summary))
     return [(m.role, m.content.splitlines()[0]) for m in found]
 
 
 def test_company_name_alone() -> None:
     """Initialization 1 gives the name, none of the document, and nothing to cache."""
-    found = list_introduction_messages(script().introduction_steps("company-name"))
+    found = list_messages_and_acknowledgements(script().introduction_steps("company-name"))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "the privacy policy of Acme" in found[0].content
     assert not any(part.strip() in m.content for part in PARTS for m in found)
@@ -248,7 +248,7 @@ def test_document_comes_in_announced_parts() -> None:
 
 def test_breakpoint_stands_at_the_documents_end() -> None:
     """The last part, and no other message, ends the prefix that a provider may cache; each part carries its text."""
-    found = list_introduction_messages(script().introduction_steps("document"))
+    found = list_messages_and_acknowledgements(script().introduction_steps("document"))
     assert [m.breakpoint for m in found] == [False] * 6 + [True, False]
     assert tuple(m.carries for m in found if m.purpose == "part") == PARTS
 
@@ -269,7 +269,7 @@ def test_summary_is_written_in_a_conversation_of_its_own() -> None:
 @pytest.mark.parametrize("initialization", ["summary-by-name", "summary-of-document"])
 def test_conversation_that_starts_from_a_summary(initialization: Initialization) -> None:
     """After the reset there is the summary and nothing of the document; its end is the prefix's end."""
-    found = list_introduction_messages(script().introduction_steps(initialization, "It is short."))
+    found = list_messages_and_acknowledgements(script().introduction_steps(initialization, "It is short."))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "It is short." in found[0].content
     assert (found[0].carries, found[0].breakpoint) == ("It is short.", True)
@@ -286,7 +286,7 @@ def test_question_is_asked_about_the_company() -> None:
 def test_messages_are_made_once() -> None:
     """Conversations share the messages of a document, so that a long one is held in memory once."""
     a_script = script()
-    first, second = (list_introduction_messages(a_script.introduction_steps("document")) for _ in range(2))
+    first, second = (list_messages_and_acknowledgements(a_script.introduction_steps("document")) for _ in range(2))
     assert all(a is b for a, b in zip(first, second, strict=True))
     assert a_script.question_message("Q1", "original") is a_script.question_message("Q1", "original")
 

@@ -169,7 +169,7 @@ def test_one_line_gives_it_a_name(genaipa, monkeypatch):
 
 SCHEMA_TASK = """
 from genaipa.systems.base import Message
-from genaipa.tasks.base import Task, TaskReading
+from genaipa.tasks.base import Task, PredictionAndScore
 
 SCHEMA = {
     "type": "object",
@@ -185,8 +185,8 @@ class Structured(Task):
     def ask(self, n):
         yield Call({"item": str(n)}, [Message("user", f"Item {n}: how many months?")], settings={"json_schema": SCHEMA})
 
-    def read(self, call, reply):
-        return TaskReading(reply, float(reply == '{"months": 12}'))
+    def read_reply(self, call, reply):
+        return PredictionAndScore(reply, float(reply == '{"months": 12}'))
 """.replace("import Task,", "import Call, Task,")
 
 
@@ -284,8 +284,8 @@ def test_a_task_whose_code_fails_is_told_in_a_sentence(genaipa, server):
     broken = {
         "return (self._ask(item) for item in ITEMS)": 'return {}["items"]',
         'settings={"max_tokens": 10})': 'settings={"max_tokens": 10})\n        raise OSError("gone")',
-        'return TaskReading(said, float(said == str(ITEMS[call.coordinates["item"]][2])))': (
-            "return TaskReading(said, 1 / 0)"
+        'return PredictionAndScore(said, float(said == str(ITEMS[call.coordinates["item"]][2])))': (
+            "return PredictionAndScore(said, 1 / 0)"
         ),
     }
     said = ("KeyError: 'items'", "OSError: gone", "ZeroDivisionError: division by zero")

@@ -26,28 +26,28 @@ STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.
 @pytest.mark.parametrize("login", [False, True])
 def test_lists_hold(given: str, user: User, login: bool) -> None:
     """Where people are listed, each does what they are listed for, with a login and without."""
-    assert STUDY.admit_user(given, (), login=login) == user
+    assert STUDY.admit_user(given, (), requires_login=login) == user
 
 
 @pytest.mark.parametrize(("login", "what"), [(False, "name"), (True, "address")])
 def test_unlisted_are_told(login: bool, what: str) -> None:
     """Whoever is on no list of a study is told so, and who can change that."""
     with pytest.raises(UsageError, match=f"dee@example.org is neither.*add this {what} to desk.yaml"):
-        STUDY.admit_user("dee@example.org", (), login=login)
+        STUDY.admit_user("dee@example.org", (), requires_login=login)
 
 
 def test_anyone_without_lists() -> None:
     """A desk without lists and without a login is open to whoever gives a name."""
-    assert People().admit_user("Dee", (), login=False) == User("Dee", scores=True, adjudicates=True)
+    assert People().admit_user("Dee", (), requires_login=False) == User("Dee", scores=True, adjudicates=True)
 
 
 def test_the_reference_is_nobody_unless_listed() -> None:
     """Nobody takes the name whose scores new analysts compare theirs with, unless the study gives it to somebody."""
     for name in ("reference", "Reference "):
         with pytest.raises(UsageError, match=r"list this one in desk\.yaml: reference: \[reference\]"):
-            People().admit_user(name, ("reference",), login=False)
+            People().admit_user(name, ("reference",), requires_login=False)
     listed = People(analysts=("Bo",), listed_reference=("reference",))
-    assert listed.admit_user("reference", (), login=False).scores
+    assert listed.admit_user("reference", (), requires_login=False).scores
 
 
 def test_login_wants_lists() -> None:
@@ -55,21 +55,21 @@ def test_login_wants_lists() -> None:
     with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):
         People().check_someone_can_log_in()
     with pytest.raises(UsageError, match="neither an analyst nor an adjudicator"):
-        People().admit_user("dee@example.org", (), login=True)
+        People().admit_user("dee@example.org", (), requires_login=True)
     People(analysts=("dee@example.org",)).check_someone_can_log_in()
 
 
 def test_one_person_one_name() -> None:
     """Another spelling of a listed name, or of one that has scored, is the same person."""
-    assert STUDY.admit_user(" ANNA@Example.org ", (), login=True).name == "anna@example.org"
-    assert People().admit_user("zoë", ("Zoë",), login=False).name == "Zoë"
+    assert STUDY.admit_user(" ANNA@Example.org ", (), requires_login=True).name == "anna@example.org"
+    assert People().admit_user("zoë", ("Zoë",), requires_login=False).name == "Zoë"
 
 
 @pytest.mark.parametrize("given", ["", "  ", "x" * 101, "a\x07b", "a\u202eb"])
 def test_no_name(given: str) -> None:
     """What can't be a name is refused before anything is kept under it."""
     with pytest.raises(UsageError, match="name"):
-        People().admit_user(given, (), login=False)
+        People().admit_user(given, (), requires_login=False)
 
 
 def test_whom_a_login_vouches_for() -> None:
@@ -91,9 +91,9 @@ def test_whom_a_login_vouches_for() -> None:
 def test_why_not() -> None:
     """A user who may do one thing is told why they can't do the other."""
     analyst, adjudicator = (User("Bo", scores, not scores) for scores in (True, False))
-    assert analyst.why_no_scores == adjudicator.why_no_adjudication == ""
-    assert analyst.why_no_adjudication == "Bo is an analyst of this study, not an adjudicator."
-    assert adjudicator.why_no_scores == "Bo is an adjudicator of this study, not an analyst."
+    assert analyst.reason_user_may_not_score_or_empty == adjudicator.reason_user_may_not_adjudicate_or_empty == ""
+    assert analyst.reason_user_may_not_adjudicate_or_empty == "Bo is an analyst of this study, not an adjudicator."
+    assert adjudicator.reason_user_may_not_score_or_empty == "Bo is an adjudicator of this study, not an analyst."
 
 
 PROVIDER = """client_id = "desk"

@@ -11,8 +11,8 @@ from running import answers, carry_out, spec
 from size import size
 from stores import opened, score
 
-from genaipa.scoring.rubric import format_value
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa.scoring.rubric import format_signed_value
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def make_study() -> None:
             )
     # Its first message is longer than the page shows at once.
     carry_out(spec(systems=("manual/chat",), part_tokens=4000))
-    carry_out(make_suite_spec("policyqa", SuitePlan("sample"), ("baseline/empty",)))
+    carry_out(make_suite_run_spec("policyqa", SuiteOptions("sample"), ("baseline/empty",)))
 
 
 def set_as_typography(page: Page) -> None:
@@ -82,7 +82,9 @@ def reached_by_keyboard_alone(anna: Analyst) -> None:
     page.get_by_label("keys", exact=True).check()
     anna.keys("2")
     assert anna.wait().typed == "12..."
-    said = f"{PAPER.display_names['accuracy']}: {format_value(0.5)}, {PAPER.meaning('accuracy', 0.5)}. Now clarity"
+    said = (
+        f"{PAPER.display_names['accuracy']}: {format_signed_value(0.5)}, {PAPER.meaning('accuracy', 0.5)}. Now clarity"
+    )
     assert said in page.locator(".unseen").all_text_contents(), "what a key gave is announced, and where one is"
     for key, now in (("ArrowLeft", "Now accuracy: +0.5"), ("Backspace", "Now accuracy")):
         page.keyboard.press(key)

@@ -181,7 +181,9 @@ def objects(anna: Analyst) -> None:
     assert anna.score("333") is None
     objection, withdrawn, given = kept_events()[-3:]
     assert objection.annotation.correction.answer == right
-    assert objection.annotation.correction.find_proving_sentence(TEXT).startswith("We deliver your order. We never")
+    assert objection.annotation.correction.find_proving_sentence_or_empty(TEXT).startswith(
+        "We deliver your order. We never"
+    )
     assert (objection.annotation.correction.silent, withdrawn.undoes) == ("no", objection.id)
     assert keys_of(given.values) == "12333"
 

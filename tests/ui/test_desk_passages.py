@@ -62,9 +62,9 @@ def test_what_the_system_was_shown_is_marked() -> None:
 def test_a_passage_is_marked_beside_what_is_cited() -> None:
     """A passage over a section that the answer cites has both marks; one that is not in the document has none."""
     given = replace(case("See section 1."), passages=("We collect your name and your address.", "A summary of it."))
-    found = prepare_answer(given, PAPER, blind=True)
+    found = prepare_answer(given, PAPER, mask_system_names=True)
     cut = as_cut(given.document.text, found.screen_data["pieces"])
     assert with_style(cut, "shown") == "We collect your name and your address."
     assert with_style(cut, "shown") in with_style(cut, "cited")
     assert found.screen_data["retrieved"] == "1 of 2"
-    assert prepare_answer(case("So."), PAPER, blind=True).screen_data["retrieved"] == ""
+    assert prepare_answer(case("So."), PAPER, mask_system_names=True).screen_data["retrieved"] == ""

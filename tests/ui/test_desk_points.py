@@ -16,7 +16,7 @@ from genaipa.questions.points import Point, Ticks, make_ticks
 from genaipa_points.panel import (
     find_agreed_ticks_and_whether_all,
     list_tick_words_by_point,
-    tabulate_keys_by_vital_and_okay_said,
+    tabulate_digit_keys_by_points_said,
 )
 from rubrics import METRICS, PAPER, keys_of, typed
 
@@ -156,7 +156,7 @@ def test_ticks_side_by_side() -> None:
 def test_the_value_follows_as_by_the_rubric() -> None:
     """The browser's table of values has the rubric's for all ticks of all weights."""
     every = list(product(("said", "contradicted", ""), repeat=len(THREE)))
-    values = tabulate_keys_by_vital_and_okay_said(THREE, PAPER)
+    values = tabulate_digit_keys_by_points_said(THREE, PAPER)
     for hows in every:
         said, contradicted = (
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")

@@ -127,7 +127,7 @@ def test_whoever_was_shown_scores_is_not_asked_again(desk):
     page = Shown("overview", desk)
     page.tell("overview answers", "chosen", first)
     assert "overview scores" in page.components()
-    desk.queue.undo_last_action("grace")
+    desk.queue.undo_last_score_or_skip("grace")
     asked = set()
     while (digest := desk.queue.reserve_next_answer(EDSGER.name)) is not None:
         asked.add(digest)
@@ -236,7 +236,7 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     where = disputed.pool.answers[first].occurrences[0]
     if name == "scoring":
         for _ in range(3):
-            disputed.queue.undo_last_action("grace")
+            disputed.queue.undo_last_score_or_skip("grace")
         assert disputed.queue.reserve_next_answer("grace") == first
     # Another test of this process may have had the same answer on screen.
     st.cache_resource.clear()

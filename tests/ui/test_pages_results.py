@@ -16,10 +16,10 @@ from genaipa.answers.gather import gather_study
 from genaipa.reports.chapters import metrics, overall
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.launch import FOR_RESULTS, explain_missing_results_packages
+from genaipa.ui.launch import FOR_RESULTS, explain_missing_results_packages_if_any
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
@@ -106,7 +106,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather_study(scored.workspace, select_sources(scored.workspace, ()), scored.store).table
+    frame = gather_study(scored.workspace, select_runs_and_apply_filters(scored.workspace, ()), scored.store).table
     for line in metrics.metrics_by_question_table(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -126,10 +126,10 @@ def test_the_numbers_are_those_of_the_report(scored):
 
 def test_new_scores_change_the_same_table(scored):
     """Scores that are put to answers gathered before give the very table that gathering everything anew gives."""
-    sources = select_sources(scored.workspace, ())
+    sources = select_runs_and_apply_filters(scored.workspace, ())
     before = gather_study(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
-    scored.queue.undo_last_action("ada")
+    scored.queue.undo_last_score_or_skip("ada")
     events = [event for _, event in scored.store.events()]
     after = gather_study(scored.workspace, sources, scored.store)
     for start in (before, gather_study(scored.workspace, sources, None)):
@@ -296,7 +296,7 @@ def test_two_systems_answers_side_by_side(two_systems):
         READER.name
     ) & two_systems.current.answers_with_seen_scores(READER.name)
     # Whoever could still be asked to score it is not offered it.
-    two_systems.queue.undo_last_action("grace")
+    two_systems.queue.undo_last_score_or_skip("grace")
     last = next(
         digest for digest in two_systems.pool.answers if len(two_systems.current.scores_by_analyst(digest)) == 1
     )
@@ -439,10 +439,10 @@ def test_a_damaged_answer_is_set_aside(scored):
 @pytest.mark.parametrize("package", FOR_RESULTS)
 def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
     """The desk works without the packages for reports; the page names the extra."""
-    assert explain_missing_results_packages() == ""
+    assert explain_missing_results_packages_if_any() == ""
     monkeypatch.setitem(sys.modules, package, None)
     assert (
-        explain_missing_results_packages()
+        explain_missing_results_packages_if_any()
         == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
     )
 

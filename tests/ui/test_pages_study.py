@@ -11,8 +11,8 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
-from genaipa.ui.desk import Desk, list_progress_pieces
-from genaipa.ui.signin import describe_time_needed
+from genaipa.ui.desk import Desk, list_progress_line_pieces
+from genaipa.ui.signin import describe_time_left_per_analyst
 from genaipa.ui.widgets import log_error_and_describe_for_desk
 from rubrics import typed
 
@@ -99,7 +99,7 @@ def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
     assert desk.scores_given_and_wanted_sentence == "8 scores are wanted, 0 are given."
-    assert describe_time_needed(desk) == "The time per answer is not known yet: nobody has scored an answer."
+    assert describe_time_left_per_analyst(desk) == "The time per answer is not known yet: nobody has scored an answer."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
@@ -108,6 +108,6 @@ def test_all_pages_count_scores() -> None:
     assert (
         desk.scores_given_and_wanted_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
     )
-    assert describe_time_needed(desk).endswith("the scores so far have no times.")
-    line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
+    assert describe_time_left_per_analyst(desk).endswith("the scores so far have no times.")
+    line = list_progress_line_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], is_correction=False)
     assert "study: 1 of 8 scores, 7 left" in line

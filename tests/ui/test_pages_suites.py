@@ -8,7 +8,7 @@ from running import carry_out, make_workspace
 
 from genaipa.runs import journal
 from genaipa.runs.records import answer_digest
-from genaipa_suites.plan import SuitePlan, make_suite_spec
+from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 
 SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 
@@ -16,7 +16,7 @@ SYSTEMS = ("baseline/best-overlap", "baseline/empty")
 def ask_sample() -> None:
     """A run of two baselines on the made-up items of PolicyQA, one of whose replies is no JSON."""
     make_workspace()
-    spec = make_suite_spec("policyqa", SuitePlan("sample"), SYSTEMS)
+    spec = make_suite_run_spec("policyqa", SuiteOptions("sample"), SYSTEMS)
     folder, _ = carry_out(spec)
     records = list(folder.read_records())
     said = "The answer is <b>in the text</b>."
@@ -66,7 +66,7 @@ def test_a_system_asked_in_two_wordings_is_two_rows():
     """Each row has a name of its own, and either can be chosen."""
     make_workspace()
     for wording in (1, 2):
-        carry_out(make_suite_spec("policyqa", SuitePlan("sample", wording=wording), ("extractive",)))
+        carry_out(make_suite_run_spec("policyqa", SuiteOptions("sample", wording=wording), ("extractive",)))
     page = Shown("genaipa_suites.page", desk_here())
     names = [row[0] for row in page.rows("suites systems")]
     assert names == ["extractive (zero-shot, wording 1)", "extractive (zero-shot, wording 2)"]

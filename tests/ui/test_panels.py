@@ -17,7 +17,7 @@ from running import write
 
 from genaipa.plugins import ships_with_genaipa
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.ui.panel import load_panels
+from genaipa.ui.panel import load_panels_enabled_by_plan
 from genaipa.ui.widgets import read_component_script_and_style
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ from genaipa.ui.panel import Panel
 class Counter(Panel):
     script = "counter.js"
 
-    def make_data(self, case, rubric, scores=()):
+    def make_script_data(self, case, rubric, scores=()):
         return {"words": len(case.reply.split()), "given": len(scores)}
 
     def show_score_comparison(self, case, scores, key):
         st.caption(f"counted beside {len(scores)} scores")
 
 class Mute(Panel):
-    def make_data(self, case, rubric, scores=()):
+    def make_script_data(self, case, rubric, scores=()):
         return {}
 
 COUNTER, MUTE = Counter(), Mute()
@@ -111,8 +111,8 @@ def test_its_line_is_beside_the_answer() -> None:
 
 def test_a_plan_turns_a_panel_on() -> None:
     """Points are on where the plan asks for ticks; a panel that says nothing of it is always on."""
-    assert [*load_panels()] == ["points"]
-    assert [[*load_panels(ScoringPlan(points=points))] for points in (True, False)] == [["points"], []]
+    assert [*load_panels_enabled_by_plan()] == ["points"]
+    assert [[*load_panels_enabled_by_plan(ScoringPlan(points=points))] for points in (True, False)] == [["points"], []]
 
 
 DESK = """

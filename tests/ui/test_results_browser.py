@@ -11,7 +11,7 @@ from running import answers, write
 
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Event, new_event_id
-from genaipa.scoring.store import Store
+from genaipa.scoring.store import ScoreStore
 from rubrics import typed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def make_scored() -> None:
     run = make_answers(HOSTILE, "See section 2.")
     write("desk.yaml", "analysts: [Ada, Grace]\nadjudicators: [Ruth]\n")
     digests = {record.question: record.digest for record in answers(run)}
-    store = Store.open("sqlite:///scores.db")
+    store = ScoreStore.open_or_create("sqlite:///scores.db")
     events = [
         Event(
             id=new_event_id(),

@@ -19,9 +19,9 @@ from desk import browsing
 from running import carry_out, make_workspace, spec, write
 from starlette.datastructures import QueryParams
 
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.ui.view.index import AnswerIndex, ViewChoice
-from genaipa.ui.view.server import AnswerPiece, ViewPages, mark_words_that_no_other_text_has
+from genaipa.ui.view.server import AnswerPiece, ViewServer, mark_words_that_no_other_text_has
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
@@ -215,15 +215,15 @@ def test_a_browser_needs_no_script(address: str) -> None:
 def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
     """Answers that come while it is open are there at the next click; a damaged line is counted."""
     here = find_workspace(study)
-    index = AnswerIndex(here, select_sources(here, ["second"]))
-    assert len(index.select_row_numbers(ViewChoice(outcome="answered"))) == 30
-    journal = select_sources(here, ["second"])[0].folder.answers_path
+    index = AnswerIndex(here, select_runs_and_apply_filters(here, ["second"]))
+    assert len(index.list_row_numbers_matching_choice(ViewChoice(outcome="answered"))) == 30
+    journal = select_runs_and_apply_filters(here, ["second"])[0].folder.answers_path
     whole = journal.read_bytes()
     try:
         more = re.sub(rb'"repetition":"1"', b'"repetition":"2"', whole.splitlines(keepends=True)[0])
         journal.write_bytes(whole + more + b"no record\n")
-        index.reread_changed_runs()
-        assert len(index.select_row_numbers(ViewChoice(outcome="answered"))) == 31
+        index.reread_all_runs_if_any_changed()
+        assert len(index.list_row_numbers_matching_choice(ViewChoice(outcome="answered"))) == 31
         assert "Lines that can't be read: 1." in index.problems[0]
     finally:
         journal.write_bytes(whole)
@@ -238,13 +238,13 @@ def test_runs_of_a_system_are_one_column() -> None:
     first, second = (carry_out(spec(systems=systems, initializations=(way,)))[0].name for way in asked)
     again = carry_out(spec(systems=systems[:1], initializations=asked[1:]))[0].name
     here = find_workspace()
-    assert AnswerIndex(here, select_sources(here, [first, second])).systems == [*systems]
-    index = AnswerIndex(here, select_sources(here, [first, second, again]))
+    assert AnswerIndex(here, select_runs_and_apply_filters(here, [first, second])).systems == [*systems]
+    index = AnswerIndex(here, select_runs_and_apply_filters(here, [first, second, again]))
     merged, alone = f"{systems[0]} in {first} and 1 more", f"{systems[0]} in {again}"
     assert index.systems == [merged, alone, systems[1]]
-    pages = ViewPages(index)
+    pages = ViewServer(index)
     with pages.socket:
-        rows = pages.page_data(QueryParams())["rows"]
+        rows = pages.make_page_data(QueryParams())["rows"]
     columns = {len(row["cells"]): [cell["system"] for cell in row["cells"]] for row in rows}
     assert columns == {2: [merged, systems[1]], 3: index.systems}
 

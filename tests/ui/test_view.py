@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
+from genaipa.scoring.answers import Occurrence, PooledAnswer, ScoringCase
 from genaipa.scoring.events import Event
 from genaipa.ui.answer_view import (
     TextSpan,
     compare_with_reference,
     cut_text_at_highlights,
-    find_breaks_in_long_lines,
+    find_break_offsets_in_long_lines,
     prepare_answer,
 )
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
-    from genaipa.ui.answer_view import Piece
+    from genaipa.ui.answer_view import StyledTextPiece
 
 TEXT = """# ACME Privacy Policy
 
@@ -40,7 +40,7 @@ ANNOTATED = AnnotatedAnswer(silent="no", answer="Name and address (1).", section
 SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
 
 
-def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any = "answered") -> Case:
+def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any = "answered") -> ScoringCase:
     """An answer to be scored."""
     document = Document("acme", TEXT, About(company="ACME"))
     where = Occurrence("run-1", "key", "openai/gpt-4o", "acme", "document", "original", 1, "T_u1", "T", 0)
@@ -51,7 +51,7 @@ def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any 
         status=status,
         occurrences=[where],
     )
-    return Case(
+    return ScoringCase(
         answer=answer,
         asked="What do you collect?",
         reply=reply,
@@ -66,10 +66,10 @@ def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any 
 
 def screen(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, *, blind: bool = True) -> dict[str, Any]:
     """What the pad gets for an answer."""
-    return prepare_answer(case(reply, annotated), PAPER, blind=blind).screen_data
+    return prepare_answer(case(reply, annotated), PAPER, mask_system_names=blind).screen_data
 
 
-def as_cut(text: str, lengths: list[list[int | str]]) -> list[Piece]:
+def as_cut(text: str, lengths: list[list[int | str]]) -> list[StyledTextPiece]:
     """The pieces of a text, cut as the browser cuts it: by units of UTF-16."""
     units, at, cut = text.encode("utf-16-le"), 0, []
     for length, *marked in lengths:
@@ -79,7 +79,7 @@ def as_cut(text: str, lengths: list[list[int | str]]) -> list[Piece]:
     return cut
 
 
-def with_style(cut: list[Piece], style: str) -> str:
+def with_style(cut: list[StyledTextPiece], style: str) -> str:
     """The stretches of a text that carry a style, joined."""
     return "".join(piece[0] for piece in cut if len(piece) > 1 and style in piece[1].split())
 
@@ -121,16 +121,16 @@ def test_a_line_of_thousands_of_letters_is_broken_into_paragraphs() -> None:
     said = "We keep it \U0001f389 as the law (e.g. that of U.S. states) says. " * 40
     line = "".join(f"{n}. Matter {n} {said}" for n in (1, 2, 3))
     document = Document("acme", f"{line}\n\n| {said} |\n\nWe end here. And so on.\n", About(company="ACME"))
-    at = find_breaks_in_long_lines(document)
+    at = find_break_offsets_in_long_lines(document)
     starts = {line.index(f"{n}. Matter") for n in (2, 3)}
     assert starts < set(at)
     assert {document.text[place - 6 : place] for place in at} == {"says. "}
     assert max(map(len, cut_at(line, at))) < 1000
-    shown = prepare_answer(replace(case("So."), document=document), PAPER, blind=True)
+    shown = prepare_answer(replace(case("So."), document=document), PAPER, mask_system_names=True)
     units = line.encode("utf-16-le")
     assert [len(units[: 2 * place].decode("utf-16-le")) for place in shown.document["breaks"]] == at
     assert "1." in with_style(as_cut(document.text, shown.screen_data["pieces"]), "heading")
-    assert find_breaks_in_long_lines(Document("acme", TEXT, About(company="ACME"))) == []
+    assert find_break_offsets_in_long_lines(Document("acme", TEXT, About(company="ACME"))) == []
 
 
 def cut_at(text: str, places: list[int]) -> list[str]:
@@ -211,7 +211,7 @@ def test_two_splits_are_told_apart() -> None:
     found = prepare_answer(
         replace(base, document=Document("acme", TEXT, about), part_set="theirs", parts=parts),
         PAPER,
-        blind=True,
+        mask_system_names=True,
     ).screen_data
     assert [section["label"] for section in found["annotated"]["sections"]] == [
         "the annotators' Part 2",
@@ -227,7 +227,7 @@ def test_two_splits_are_told_apart() -> None:
 def test_a_part_that_may_be_a_section() -> None:
     """Where the section with a part's number is the right one, and the part is not, both are said."""
     parts = ((len(TEXT) - 20, len(TEXT)), (0, 30))
-    found = prepare_answer(replace(case("(Part 1)"), parts=parts), PAPER, blind=True).screen_data
+    found = prepare_answer(replace(case("(Part 1)"), parts=parts), PAPER, mask_system_names=True).screen_data
     (line,) = lines(found, "reference")
     assert line[1] == "Part 1: not an annotated passage, but Section 1 overlaps one"
     assert found["suggestion"] == {}
@@ -236,7 +236,7 @@ def test_a_part_that_may_be_a_section() -> None:
 def test_lines_that_say_nothing_are_left_out() -> None:
     """That a part is there, where nothing is known of what it should be, is no evidence."""
     whole = replace(case("(Part 1)", AnnotatedAnswer(silent="no", answer="So.")), parts=((0, len(TEXT)),))
-    assert lines(prepare_answer(whole, PAPER, blind=True).screen_data, "reference") == []
+    assert lines(prepare_answer(whole, PAPER, mask_system_names=True).screen_data, "reference") == []
     assert lines(screen("See the following section: What we collect"), "reference") == []
     assert lines(screen("Your name."), "reference") == [("plain", "names no section")]
 
@@ -261,7 +261,7 @@ def test_nothing_of_the_run_is_sent_to_a_blind_screen() -> None:
 @pytest.mark.parametrize(("status", "said"), [("refused", "refused"), ("truncated", "cut off"), ("answered", "")])
 def test_how_an_answer_ended_is_said(status: str, said: str) -> None:
     """A refusal and an answer that was cut off are scored like others, and are called so."""
-    shown = prepare_answer(case("No.", status=status), PAPER, blind=True).screen_data
+    shown = prepare_answer(case("No.", status=status), PAPER, mask_system_names=True).screen_data
     assert said in shown["state"]
     assert bool(shown["state"]) == bool(said)
 
@@ -276,7 +276,7 @@ def test_without_annotation_and_words() -> None:
 
 def test_suggestions_can_be_left_out() -> None:
     """Where the study does without them, none reaches the screen."""
-    shown = prepare_answer(case("Section 1."), PAPER, blind=True, own_aids=("evidence",)).screen_data
+    shown = prepare_answer(case("Section 1."), PAPER, mask_system_names=True, built_in_aids=("evidence",)).screen_data
     assert (shown["suggestion"], shown["reason"]) == ({}, "")
     assert screen("Section 1.")["suggestion"] == {"reference": "1"}
 
@@ -285,7 +285,7 @@ def test_calibration_is_in_the_rubrics_words() -> None:
     """Both scores side by side, and where they differ."""
     mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=typed("11213"))
     reference = replace_values(mine, "11113")
-    about = prepare_answer(case("Section 1 says so."), PAPER, blind=True)
+    about = prepare_answer(case("Section 1 says so."), PAPER, mask_system_names=True)
     compared = compare_with_reference(mine, reference, about, PAPER)
     assert (compared["question"], compared["reply"]) == ("What do you collect?", "Section 1 says so.")
     assert (compared["by"], compared["note"]) == ("reference", "why")
@@ -312,7 +312,9 @@ def test_a_doubted_annotation_supports_nothing() -> None:
     said = "Section 1 says so."
     assert lines(screen(said), "reference") == [("good", "Section 1 → Section 1 What we collect")]
     for doubted, reply in ((ANNOTATED, said), (SILENT, "It does not say.")):
-        found = prepare_answer(replace(case(reply, doubted), doubt="It is of section 2."), PAPER, blind=True)
+        found = prepare_answer(
+            replace(case(reply, doubted), doubt="It is of section 2."), PAPER, mask_system_names=True
+        )
         shown = found.screen_data
         assert (shown["annotated"]["doubt"], shown["annotated"]["rule"]) == ("It is of section 2.", "")
         assert (shown["suggestion"], shown["withheld"], shown["reason"]) == ({}, [], "")
@@ -324,12 +326,12 @@ def test_a_doubted_annotation_supports_nothing() -> None:
 def test_a_denial_of_something_else_has_no_tick() -> None:
     """It is said to be one; of an answer without a word of the question that is said beside relevance."""
     asked = replace(case("The policy does not mention beetles.", SILENT), asked="Is honey sold?")
-    shown = prepare_answer(asked, PAPER, blind=True).screen_data
+    shown = prepare_answer(asked, PAPER, mask_system_names=True).screen_data
     assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
     assert shown["suggestion"] == {}
     assert lines(shown, "relevance") == [("plain", "the answer contains no content word of the question")]
     ours = replace(asked, wordings=("Are beetles or honey sold?",))
-    shown = prepare_answer(ours, PAPER, blind=True).screen_data
+    shown = prepare_answer(ours, PAPER, mask_system_names=True).screen_data
     assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]
     assert (shown["suggestion"], lines(shown, "relevance")) == ({"reference": "1"}, [])
 
@@ -337,12 +339,12 @@ def test_a_denial_of_something_else_has_no_tick() -> None:
 def test_a_withheld_aid_is_nowhere_on_screen() -> None:
     """Neither its own contents nor what would tell of them; what is missing is named, but for a suggestion."""
     reply = "Section 1 says: We collect your name and your address."
-    whole = prepare_answer(case(reply), PAPER, blind=True)
+    whole = prepare_answer(case(reply), PAPER, mask_system_names=True)
     assert whole.aids == {"nearest": True, "evidence": True, "suggestions": True}
     assert (whole.suggested, whole.withheld, whole.screen_data["held_back"]) == ({"reference": 1.0}, {}, [])
 
     def without(aid: str) -> dict[str, Any]:
-        found = prepare_answer(case(reply), PAPER, blind=True, withheld_aids=(aid,))
+        found = prepare_answer(case(reply), PAPER, mask_system_names=True, withheld_aids=(aid,))
         assert found.aids == whole.aids | {aid: False}
         return {key: value for key, value in found.screen_data.items() if value != whole.screen_data[key]}
 
@@ -354,14 +356,18 @@ def test_a_withheld_aid_is_nowhere_on_screen() -> None:
     assert bare["reply"] == [[reply]]
     styles = {style for _, *marks in bare["pieces"] for style in (marks[0].split() if marks else ())}
     assert styles == {"heading", "annotated"}
-    assert prepare_answer(case(reply), PAPER, blind=True, withheld_aids=("suggestions",)).withheld == {"reference": 1.0}
+    assert prepare_answer(case(reply), PAPER, mask_system_names=True, withheld_aids=("suggestions",)).withheld == {
+        "reference": 1.0
+    }
 
 
 def test_an_aid_without_contents_is_not_drawn() -> None:
     """Where there is nothing to suggest, nothing is withheld; what a plan has off is neither shown nor withheld."""
-    found = prepare_answer(case("So."), PAPER, blind=True, withheld_aids=("suggestions", "nearest"))
+    found = prepare_answer(case("So."), PAPER, mask_system_names=True, withheld_aids=("suggestions", "nearest"))
     assert found.aids == {"nearest": False, "evidence": True}
-    found = prepare_answer(case("Section 1."), PAPER, blind=True, own_aids=(), withheld_aids=("suggestions",))
+    found = prepare_answer(
+        case("Section 1."), PAPER, mask_system_names=True, built_in_aids=(), withheld_aids=("suggestions",)
+    )
     assert (found.aids, found.withheld, found.screen_data["held_back"]) == ({}, {}, [])
 
 

@@ -9,9 +9,9 @@ from running import carry_out, make_workspace, spec, write
 from starlette.datastructures import QueryParams
 from stores import GOOD, POOR, opened, score
 
-from genaipa.runs.selection import select_sources
+from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.ui.view.index import AnswerIndex
-from genaipa.ui.view.server import ViewPages
+from genaipa.ui.view.server import ViewServer
 from genaipa.workspace import find_workspace
 
 RULES = """rules:
@@ -21,7 +21,7 @@ RULES = """rules:
 SYSTEMS = ("scripted/old.yaml", "scripted/new.yaml")
 
 
-def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
+def pages(questions: int, order: tuple[str, ...] = ()) -> ViewServer:
     """The view of two systems of one run; the new one answers where the old one finds the document silent."""
     make_workspace(questions=questions)
     write("old.yaml", "default: The policy does not say.\n")
@@ -32,7 +32,7 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
     with opened("sqlite:///scores.db") as store:
         store.append_new_events([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
     here = find_workspace()
-    shown = ViewPages(AnswerIndex(here, select_sources(here, ()), order))
+    shown = ViewServer(AnswerIndex(here, select_runs_and_apply_filters(here, ()), order))
     shown.socket.close()
     return shown
 
@@ -40,7 +40,7 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
 def test_what_moved_comes_first_and_leads_to_the_answers() -> None:
     """By score, then by side; each line's link opens the page on which its answers stand; all others follow."""
     shown = pages(questions=24)
-    facts = shown.page_data(QueryParams())
+    facts = shown.make_page_data(QueryParams())
     assert facts["movement"].changed_sides_headline == (
         f"{SYSTEMS[1]} says yes to \u201cQuestion 9 on Acme?\u201d, where {SYSTEMS[0]} says that the document is "
         "silent: 2 of 24 answers changed sides."
@@ -50,13 +50,13 @@ def test_what_moved_comes_first_and_leads_to_the_answers() -> None:
     assert "where scripted/old.yaml says that the document is silent" in facts["rows"][1]["sentence"]
     for each in facts["moved"]:
         link = urlsplit(each["link"])
-        there = shown.page_data(QueryParams({name: values[0] for name, values in parse_qs(link.query).items()}))
+        there = shown.make_page_data(QueryParams({name: values[0] for name, values in parse_qs(link.query).items()}))
         assert link.fragment in {f"q{row['place']}" for row in there["rows"]}
     page = shown._template.render(facts)
     assert re.findall(r'href="[^"]*#(q\d+)"', page) == [f"q{each['pair'].position}" for each in facts["moved"]]
     assert "Nobody has measured the rules in German and French" in page
     assert "<b>indeed</b>" not in page
-    second = shown.page_data(QueryParams("page=2"))
+    second = shown.make_page_data(QueryParams("page=2"))
     assert (second["moved"], len(second["rows"])) == ([], 4)
 
 
@@ -64,9 +64,9 @@ def test_the_order_of_questions_and_of_systems_is_the_users() -> None:
     """As asked where that is chosen; the system that was named first is the first column; one alone moves nothing."""
     shown = pages(questions=9, order=SYSTEMS[::-1])
     assert shown.index.systems == [*SYSTEMS[::-1]]
-    assert shown.page_data(QueryParams())["movement"].names == SYSTEMS[::-1]
-    as_asked = shown.page_data(QueryParams("order=asked"))
+    assert shown.make_page_data(QueryParams())["movement"].names == SYSTEMS[::-1]
+    as_asked = shown.make_page_data(QueryParams("order=asked"))
     assert [row["question"] for row in as_asked["rows"]] == [f"Q{n}" for n in range(1, 10)]
     assert as_asked["moved"] == []
     assert 'value="asked" selected' in shown._template.render(as_asked)
-    assert shown.page_data(QueryParams({"system": SYSTEMS[0]}))["movement"] is None
+    assert shown.make_page_data(QueryParams({"system": SYSTEMS[0]}))["movement"] is None

@@ -21,7 +21,7 @@ from benchmarks.drift import alarms, series
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.judging.name import Judge
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Occasion, find_run, select_sources
+from genaipa.runs.selection import Occasion, find_run, select_runs_and_apply_filters
 from genaipa.stats.tests import adjust_p_by_holm
 from genaipa.workspace import find_workspace
 from genaipa_watch.over_time import (
@@ -172,7 +172,9 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
     here = find_workspace()
-    report = Report.build(gather_study_with_stored_scores(here, select_sources(here, ["scripted/acme.yaml"])))
+    report = Report.build(
+        gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ["scripted/acme.yaml"]))
+    )
     assert "occasions" in report.tables
 
 
@@ -193,7 +195,7 @@ def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) 
     assert "nothing to judge" in genaipa(*judge).out
     again = [event for event in events() if event.kind == "anchor"]
     assert sorted(event.answer for event in again) == people
-    assert {str(Judge.parse(event.analyst).anchor_day) for event in again} == {"2026-06-01"}  # type: ignore[union-attr]
+    assert {str(Judge.parse(event.analyst).anchor_day_or_empty) for event in again} == {"2026-06-01"}  # type: ignore[union-attr]
     drift = genaipa("drift", "scripted/say.yaml")
     assert "The judge itself scores 22.5 points lower than on the first day." in drift.out, drift.err
     rows = json.loads(genaipa("drift", "scripted/say.yaml", "--json").out)["rows"]

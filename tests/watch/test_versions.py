@@ -58,7 +58,7 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
     assert normalize_text_to_words(read_markdown(text).text) == normalize_text_to_words(read_markdown(other).text)
     changes = DocumentChanges(later(text, "a.1"), later(other, "a.2"))
     assert changes.has_same_words
-    assert not changes.new_sentences - {"we keep data", "see our page"}
+    assert not changes.new_sentences_as_words - {"we keep data", "see our page"}
 
 
 def test_sentences_end_without_blanks_in_chinese() -> None:
@@ -100,7 +100,11 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
     for seed in range(40 if SOAK else 3):
         text, number = _edit(kind, random.Random(seed))
         held = carried(text)
-        states = {(c.before or c.after).number: c.state for c in held.changes.section_changes if c.state != "unchanged"}  # type: ignore[union-attr]
+        states = {
+            (c.before or c.after).number: c.state
+            for c in held.changes.changes_of_all_sections
+            if c.state != "unchanged"
+        }  # type: ignore[union-attr]
         wanted = {"moved"} if kind in ("renumbered", "moved") else {"changed", "reworded"}
         assert {*states} == {number}, (kind, seed, states)
         assert states[number] in wanted, (kind, seed, states)
@@ -110,7 +114,7 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
                 assert (one.state == "look") == (cited and wanted != {"moved"}), (kind, seed, one.question)
         if wanted == {"moved"}:
             now = f"{number}9" if kind == "renumbered" else number
-            for question, answer in held.make_annotations("2027-01-02").answers.items():
+            for question, answer in held.make_annotations_of_later_version("2027-01-02").answers.items():
                 before = ANSWERS.answers[question].sections
                 assert answer.sections == tuple(now if label == number else label for label in before)
 
@@ -149,15 +153,18 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
             held.changes.after,
             ASKED,
             "2027-01-02",
-            held.make_annotations("2027-01-02"),
-            held.format_earlier_answers_with_changes(),
+            held.make_annotations_of_later_version("2027-01-02"),
+            held.format_outdated_answers_with_changes(),
         )
     )
     found = read_yaml(path, Annotations)
     assert found.digest == held.changes.after.digest
     filled = {question for question, answer in found.answers.items() if not answer.is_blank}
     assert filled == set(held.list_question_ids_in_state("holds"))
-    assert {**found.answers, **{q: held.make_annotations("x").answers[q] for q in filled}} == found.answers
+    assert {
+        **found.answers,
+        **{q: held.make_annotations_of_later_version("x").answers[q] for q in filled},
+    } == found.answers
     assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(
         held.list_question_ids_in_state("look")
     )
@@ -178,7 +185,7 @@ def test_words_are_marked_one_by_one() -> None:
 def test_states_that_hold_are_those_of_equal_sentences() -> None:
     """Of all changes of the sections, those that hold have the same sentences before and after."""
     text, _ = _edit("changed", random.Random(5))
-    for change in DocumentChanges(BRINDLECART, later(text)).section_changes:
+    for change in DocumentChanges(BRINDLECART, later(text)).changes_of_all_sections:
         assert change.before
         assert change.after
         same = [

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, print_json, print_table, print_to_stderr, queue_next_steps, show
+from genaipa.cli.terminal.console import (
+    print_error_to_stderr,
+    print_json,
+    print_table,
+    print_to_stderr,
+    queue_next_steps,
+    show,
+)
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
-from genaipa.errors import GenaipaError, UsageError, shell_command
+from genaipa.errors import GenaipaError, UsageError, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -51,17 +58,19 @@ def list_batches(
             continue
         listed += [(folder, batch) for batch in batches if all_ or batch.is_pending]
     for problem in problems:
-        complain(problem)
+        print_error_to_stderr(problem)
     if json:
         print_json([_batch_row(*pair) for pair in listed])
     elif listed:
         rows = [tuple(_batch_row(*pair).values()) for pair in listed]
-        print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
+        print_table(
+            ("run", "system", "batch", "questions", "done", "state", "since"), rows, right_aligned_columns=(3, 4)
+        )
         studies = map_slices_to_studies(list_run_folders_oldest_first(workspace))
         for name in dict.fromkeys(
             studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
         ):
-            queue_next_steps(f"Collect with: {shell_command('genaipa', 'run', '--resume', name)}")
+            queue_next_steps(f"Collect with: {format_shell_command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are pending." if not all_ else "There are no batches.")
     if problems:
@@ -105,7 +114,7 @@ def cancel_batches(run: _Run) -> None:
         show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
     show(f"{format_count(called, 'batch', 'batches')} cancelled.")
-    go_on = shell_command("genaipa", "run", "--resume", target.name)
+    go_on = format_shell_command("genaipa", "run", "--resume", target.name)
     queue_next_steps(f"To collect finished results and ask the other questions: {go_on}")
 
 
@@ -119,7 +128,7 @@ def give_up_batches(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="
     import asyncio
     import sys
 
-    from genaipa.execution.batches.ledger import give_up_pending_batches
+    from genaipa.execution.batches.ledger import give_up_pending_or_unreadable_batches
     from genaipa.runs.batches import find_pending_batches
     from genaipa.runs.selection import find_run_or_study
 
@@ -131,5 +140,5 @@ def give_up_batches(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="
         typer.confirm(
             f"{format_count(len(out), 'batch', 'batches')} will still be charged. Abandon?", abort=True, err=True
         )
-    given_up = sum(asyncio.run(give_up_pending_batches(folder)) for folder in folders)
+    given_up = sum(asyncio.run(give_up_pending_or_unreadable_batches(folder)) for folder in folders)
     show(f"{format_count(given_up, 'batch', 'batches')} given up.")

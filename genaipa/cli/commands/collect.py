@@ -18,7 +18,7 @@ from genaipa.words import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.execution.manual import CollectedReplies, ManualRun
+    from genaipa.execution.manual import ManualRun, ReplyCollectionOutcome
 
 END = "."
 PARTIAL = 3
@@ -52,7 +52,7 @@ def collect(
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.prepare import prepare_resumed_run
     from genaipa.execution.run import open_manual_run, save_manual_progress
-    from genaipa.scoring.people import load_people
+    from genaipa.scoring.people import load_desk_people_and_plan
 
     if terminal and (files or replace):
         raise UsageError("--terminal reads replies from the terminal; leave out the files and --force.")
@@ -61,14 +61,14 @@ def collect(
     folder = prepared.open_or_create_folder()
     with folder.hold_for_writing_and_list_repairs():
         manual = asyncio.run(open_manual_run(prepared))
-        name = load_people(workspace).resolve_name(author) if author.strip() else ""
+        name = load_desk_people_and_plan(workspace).resolve_name(author) if author.strip() else ""
         if terminal:
             collected = _collect_replies_from_terminal(manual, name)
         else:
             paths = files or sorted((folder.path / "sheets").glob("*.replies.txt"))
-            replies = {key: text for path in paths for key, text in manual.read_replies_file(path).items()}
+            replies = {key: text for path in paths for key, text in manual.read_replies_by_record_key(path).items()}
             collected = asyncio.run(manual.record_replies(replies, replace=replace, author=name))
-        written = manual.write_sheets()
+        written = manual.write_new_sheets()
         outcome = save_manual_progress(manual)
     if not json:
         _print_collected_replies(collected, written)
@@ -76,13 +76,13 @@ def collect(
     raise typer.Exit(0 if outcome.status == "complete" else PARTIAL)
 
 
-def _collect_replies_from_terminal(manual: ManualRun, author: str) -> CollectedReplies:
+def _collect_replies_from_terminal(manual: ManualRun, author: str) -> ReplyCollectionOutcome:
     """Show each message whose reply is missing and read the reply, until an empty one or the end of input."""
     import asyncio
 
-    from genaipa.execution.manual import CollectedReplies
+    from genaipa.execution.manual import ReplyCollectionOutcome
 
-    total = CollectedReplies()
+    total = ReplyCollectionOutcome()
     current_sheet = ""
     print_to_stderr(
         f"End each reply with a line that contains only '{END}'. An empty reply stops; all earlier replies are kept."
@@ -97,14 +97,14 @@ def _collect_replies_from_terminal(manual: ManualRun, author: str) -> CollectedR
             print_to_stderr(f"\n===== {'' if is_written else 'open a new chat: '}{sheet.name}")
             for message in sheet.introduction:
                 act = "read this" if is_written else "paste, and wait for the reply"
-                print_to_stderr(f"\n--- {act}\n{message.content}", exact=True)
+                print_to_stderr(f"\n--- {act}\n{message.content}", no_wrap=True)
         elif is_written:
             pass
         elif current_sheet != sheet.name:
             print_to_stderr(f"\n===== continue in the chat in which you asked {before.label}: {sheet.name}")
         current_sheet = sheet.name
         acts = ("the question", "your answer") if is_written else ("paste", "the reply")
-        print_to_stderr(f"\n--- {acts[0]}\n{sheet.calls[key].messages[-1].content}\n--- {acts[1]}:", exact=True)
+        print_to_stderr(f"\n--- {acts[0]}\n{sheet.calls[key].messages[-1].content}\n--- {acts[1]}:", no_wrap=True)
         lines = (line.rstrip("\r\n") for line in sys.stdin)
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:
@@ -113,12 +113,12 @@ def _collect_replies_from_terminal(manual: ManualRun, author: str) -> CollectedR
     return total
 
 
-def _print_collected_replies(collected: CollectedReplies, new_sheets: Sequence[Path]) -> None:
+def _print_collected_replies(collected: ReplyCollectionOutcome, new_sheet_paths: Sequence[Path]) -> None:
     known_note = f"; already recorded: {collected.known}" if collected.known else ""
     show(f"{format_count(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:
         show(f"{key}: a different reply is already stored; --force replaces it.")
     for key in collected.final:
         show(f"{key}: a different summary is already stored and can't be replaced; start a new run with --new.")
-    for path in new_sheets:
+    for path in new_sheet_paths:
         show(f"new: {path}")

@@ -12,7 +12,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import (
     print_caveat_unless_quiet,
-    print_first_caveats_explain_rest,
+    print_first_caveats_and_queue_rest,
     print_json,
     print_table,
     print_to_stderr,
@@ -30,11 +30,11 @@ from genaipa.cli.terminal.options import (
     check_no_overwrite,
     choose_figure_formats,
     current_workspace,
-    open_output,
+    open_output_file,
     option,
     split_names,
 )
-from genaipa.errors import DataError, UnscoredError, UsageError, shell_command
+from genaipa.errors import DataError, UnscoredError, UsageError, format_shell_command
 from genaipa.kinds import find_kind_or_placeholder
 from genaipa.words import format_count
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from genaipa.reports.figures.figure import Format
     from genaipa.reports.gate import ReleaseGate
     from genaipa.reports.table import Table
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
 _COLUMNS = {
@@ -128,11 +128,11 @@ def compare(
     these. Suites are compared item by item, with intervals. For --gate, A is the old release and B the new one.
     """
     from genaipa.reports import check_report_packages
-    from genaipa.runs.selection import find_sources_by_name
+    from genaipa.runs.selection import find_runs_by_system_or_run_name
 
     workspace, only = current_workspace(), split_names(experiment)
     # Names first: what reports need takes a second to import.
-    sides = [find_sources_by_name(workspace, side) for side in (first, second)]
+    sides = [find_runs_by_system_or_run_name(workspace, side) for side in (first, second)]
     check_report_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, ReleaseGate
@@ -143,7 +143,9 @@ def compare(
         any(find_kind_or_placeholder(source.manifest.spec.kind).people for source in sources) for sources in sides
     )
     alone = bool(only or judge or md or gate is not None)
-    rule_scored = {} if alone else _compare_where_rules_score(workspace, first, second, sides, scored_by_people=people)
+    rule_scored = (
+        {} if alone else _compare_rule_scored_results(workspace, first, second, sides, scored_by_people=people)
+    )
     result = None
     if people or not rule_scored:
         try:
@@ -155,7 +157,7 @@ def compare(
             print_to_stderr(f"Answers to questions are not compared: {error}")
     if result is None:
         _write_first_and_print_rule_comparisons(
-            rule_scored, output, form, formats, force=force, everything=everything, json=json
+            rule_scored, output, form, formats, force=force, all_measures=everything, json=json
         )
         return
     for problem in result.problems:
@@ -167,28 +169,30 @@ def compare(
         print_to_stderr(f"Written to {output}.")
     if md:
         _write_comparison_markdown(workspace, result, held, md, output, runs, force=force)
-    _print_result(result, held, runs, rule_scored, everything=everything, json=json)
+    _print_all_comparisons(result, held, runs, rule_scored, show_all=everything, json=json)
     if held and held.is_failing:
         raise typer.Exit(LOST)
 
 
-def _print_result(
-    result: Comparison,
+def _print_all_comparisons(
+    comparison: Comparison,
     gate: ReleaseGate | None,
-    runs: Sequence[str],
+    run_names: Sequence[str],
     rule_comparisons: Mapping[str, ResultsComparison],
     *,
-    everything: bool,
+    show_all: bool,
     json: bool,
 ) -> None:
     """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule."""
     if json:
         print_json(
-            result.as_json() | (gate.as_json() if gate else {}) | _rule_comparison_json_rows_by_name(rule_comparisons)
+            comparison.as_json()
+            | (gate.as_json() if gate else {})
+            | _rule_comparison_json_rows_by_name(rule_comparisons)
         )
     else:
-        _print_comparison(result, gate, runs, everything=everything)
-        _print_rule_comparisons(rule_comparisons, everything=everything, json=False)
+        _print_comparison(comparison, gate, run_names, all_rows_and_columns=show_all)
+        _print_rule_comparisons(rule_comparisons, all_measures=show_all, json=False)
 
 
 def _rule_comparison_json_rows_by_name(rule_comparisons: Mapping[str, ResultsComparison]) -> dict[str, object]:
@@ -201,20 +205,20 @@ def _rule_comparison_json_rows_by_name(rule_comparisons: Mapping[str, ResultsCom
 def _write_first_and_print_rule_comparisons(
     rule_comparisons: Mapping[str, ResultsComparison],
     output: Path | None,
-    suffix: str,
-    formats: list[str] | None,
+    single_file_suffix: str,
+    figure_formats: list[str] | None,
     *,
     force: bool,
-    everything: bool,
+    all_measures: bool,
     json: bool,
 ) -> None:
     """Write and print the differences in what is scored by a rule, where no answer is compared by people's scores."""
     if output:
         _write_rule_comparison_without_figures(
-            next(iter(rule_comparisons.values())).table, output, suffix, formats, force=force
+            next(iter(rule_comparisons.values())).table, output, single_file_suffix, figure_formats, force=force
         )
         print_to_stderr(f"Written to {output}.")
-    _print_rule_comparisons(rule_comparisons, everything=everything, json=json)
+    _print_rule_comparisons(rule_comparisons, all_measures=all_measures, json=json)
 
 
 def _write_comparison_markdown(
@@ -223,7 +227,7 @@ def _write_comparison_markdown(
     gate: ReleaseGate | None,
     markdown_path: Path,
     linked_output: Path | None,
-    runs: Sequence[str],
+    run_names: Sequence[str],
     *,
     force: bool,
 ) -> None:
@@ -238,9 +242,9 @@ def _write_comparison_markdown(
     report_link = (
         render_markdown_link_to_report(linked_output, markdown_path)
         if linked_output
-        else render_markdown_of_report_command(runs)
+        else render_markdown_of_report_command(run_names)
     )
-    with open_output(markdown_path, force=force) as file:
+    with open_output_file(markdown_path, force=force) as file:
         file.write(
             render_comparison_markdown(
                 comparison, find_most_changed_answers(comparison, workspace), gate=gate, report_reference=report_link
@@ -249,18 +253,25 @@ def _write_comparison_markdown(
     print_to_stderr(f"Written to {markdown_path}.")
 
 
-def _compare_where_rules_score(
-    workspace: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, scored_by_people: bool
+def _compare_rule_scored_results(
+    workspace: Workspace,
+    first_name: str,
+    second_name: str,
+    sources_by_side: Sequence[Sequence[SelectedRun]],
+    *,
+    scored_by_people: bool,
 ) -> dict[str, ResultsComparison]:
     """Compare two systems or runs where a rule scores; a UsageError for nothing at all in common."""
-    from genaipa.reports.chapters.chapter import result_classes
+    from genaipa.reports.chapters.chapter import result_classes_of_run_kinds
 
-    classes = result_classes([source for sources in sides for source in sources])
-    comparisons = {comparison.name: comparison.compare_systems(workspace, first, second) for comparison in classes}
+    classes = result_classes_of_run_kinds([source for sources in sources_by_side for source in sources])
+    comparisons = {
+        comparison.name: comparison.compare_systems(workspace, first_name, second_name) for comparison in classes
+    }
     shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
     if not shared and not scored_by_people:
         raise UsageError(
-            f"{first} and {second} share no questions and no suite items; ask both the same questions first."
+            f"{first_name} and {second_name} share no questions and no suite items; ask both the same questions first."
         )
     for comparison in comparisons.values():
         for problem in comparison.problems:
@@ -268,13 +279,15 @@ def _compare_where_rules_score(
     return shared
 
 
-def _print_rule_comparisons(rule_comparisons: Mapping[str, ResultsComparison], *, everything: bool, json: bool) -> None:
+def _print_rule_comparisons(
+    rule_comparisons: Mapping[str, ResultsComparison], *, all_measures: bool, json: bool
+) -> None:
     """Print the differences in what is scored by a rule: in the main measures, or in all."""
     for comparison in rule_comparisons.values():
         if json:
             print_json(_table_to_dict(comparison.table))
             continue
-        table = comparison.table if everything else comparison.main
+        table = comparison.table if all_measures else comparison.main
         show_table_and_queue_note(table)
         if len(table.data) < len(comparison.table.data):
             hidden = len(comparison.table.data) - len(table.data)
@@ -288,23 +301,23 @@ def _table_to_dict(table: Table) -> dict[str, object]:
 
 
 def _write_rule_comparison_without_figures(
-    table: Table, output: Path, suffix: str, unavailable_formats: list[str] | None, *, force: bool
+    table: Table, output: Path, single_file_suffix: str, figure_formats: list[str] | None, *, force: bool
 ) -> None:
-    """Write the differences in what is scored by a rule into a file, or a folder where there is no `suffix`.
+    """Write the differences in what is scored by a rule into a file, or a folder without `single_file_suffix`.
 
     A UsageError where formats of figures are asked for, of which there are none.
     """
-    if unavailable_formats:
+    if figure_formats:
         raise UsageError("Comparisons of suite items have no figures: leave out --formats.")
     import msgspec
 
     from genaipa.reports.render import FORMS
     from genaipa.reports.writing import write_table_files
 
-    if suffix:
+    if single_file_suffix:
         as_json = msgspec.json.format(msgspec.json.encode(_table_to_dict(table)), indent=2).decode() + "\n"
-        text = as_json if suffix == ".json" else FORMS[suffix](table)
-        with open_output(output, force=force) as file:
+        text = as_json if single_file_suffix == ".json" else FORMS[single_file_suffix](table)
+        with open_output_file(output, force=force) as file:
             file.write(text.encode())
         return
     try:
@@ -314,23 +327,23 @@ def _write_rule_comparison_without_figures(
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
-def _resolve_figure_formats(names: list[str] | None, *, into_folder: bool) -> tuple[Format, ...]:
+def _resolve_figure_formats(format_names: list[str] | None, *, into_folder: bool) -> tuple[Format, ...]:
     """Return the formats of the figures; a UsageError for an unknown one, and where no folder is to be written."""
-    wanted = choose_figure_formats(names, ("png", "svg", "pdf"))
-    if names and not into_folder:
+    wanted = choose_figure_formats(format_names, ("png", "svg", "pdf"))
+    if format_names and not into_folder:
         raise UsageError("--formats is for the figures in a folder: add -o FOLDER.")
     return wanted
 
 
 def _resolve_suffix_and_figure_formats(
-    output: Path | None, md: Path | None, formats: list[str] | None, *, force: bool
+    output: Path | None, markdown_path: Path | None, formats: list[str] | None, *, force: bool
 ) -> tuple[str, tuple[Format, ...]]:
     """Return the suffix of the output, empty for a folder, and the formats of its figures.
 
     A UsageError for a file that may not be written, and for formats without a folder.
     """
-    if md:
-        check_no_overwrite(md, force=force)
+    if markdown_path:
+        check_no_overwrite(markdown_path, force=force)
     form = "" if output is None or output.is_dir() else output.suffix
     if output is not None and form:
         from genaipa.reports.comparison import FORMS
@@ -344,12 +357,12 @@ def _resolve_suffix_and_figure_formats(
 
 
 def _print_comparison(
-    comparison: Comparison, gate: ReleaseGate | None, runs: Sequence[str], *, everything: bool
+    comparison: Comparison, gate: ReleaseGate | None, run_names: Sequence[str], *, all_rows_and_columns: bool
 ) -> None:
     """Print the finding on these runs, the gate's, then the rows they rest on by family: those on all, or every one."""
     table, tested = comparison.table, comparison.frame["test"] != "none"
     main = table.data["questions"] == "all"
-    if not everything and main.any():
+    if not all_rows_and_columns and main.any():
         table = replace(table, data=table.data[tested & main if (tested & main).any() else main])
     show(comparison.verdict)
     if gate:
@@ -357,21 +370,28 @@ def _print_comparison(
     print_caveat_unless_quiet(
         f"{_describe_generalization_and_power(comparison)} A is {comparison.first}, B {comparison.second}."
     )
-    print_first_caveats_explain_rest(
+    print_first_caveats_and_queue_rest(
         [sentence for sentence in (comparison.favoured, comparison.answered, *comparison.system_notes) if sentence]
     )
-    short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
+    short = [] if all_rows_and_columns else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
-    print_table(list(columns), _make_comparison_rows_by_family(table, columns), right=range(2, len(columns) - 1))
+    print_table(
+        list(columns),
+        _iterate_family_headings_and_rows(table, columns),
+        right_aligned_columns=range(2, len(columns) - 1),
+    )
     if len(table.data) < len(comparison.frame):
         queue_next_steps(f"{format_count(len(comparison.frame) - len(table.data), 'more row')}: --all")
     if comparison.judge and comparison.scored_throughout:
-        again = shell_command("genaipa", "compare", comparison.first, comparison.second)
+        again = format_shell_command("genaipa", "compare", comparison.first, comparison.second)
         queue_next_steps(f"Next: {again} (people scored all of the answers)")
     elif comparison.judge:
-        queue_next_steps(f"Next: {shell_command('genaipa', 'sample', *runs)} (people score a random part)")
+        queue_next_steps(f"Next: {format_shell_command('genaipa', 'sample', *run_names)} (people score a random part)")
     queue_explanation(
-        f"{table.title}: differences are A \u2212 B.", *comparison.finding, comparison.method, hint="Method: --explain"
+        f"{table.title}: differences are A \u2212 B.",
+        *comparison.finding,
+        comparison.method,
+        hint_if_hidden="Method: --explain",
     )
 
 
@@ -396,7 +416,7 @@ def _describe_generalization_and_power(comparison: Comparison) -> str:
     return f"{text} {early}" if early else text
 
 
-def _make_comparison_rows_by_family(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
+def _iterate_family_headings_and_rows(table: Table, columns_by_heading: Mapping[str, str]) -> Iterator[list[str] | str]:
     """Yield the rows of each family under its name; p is the adjusted one."""
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"
@@ -407,11 +427,11 @@ def _make_comparison_rows_by_family(table: Table, columns: Mapping[str, str]) ->
                 written[f"{target}interval"] = f"{low} to {high}" if low else ""
             if "higher" in written["meaning"] and row["low"] <= 0 <= row["high"]:
                 written["meaning"] = "by the rank test alone"
-            yield [written[name] for name in columns.values()]
+            yield [written[name] for name in columns_by_heading.values()]
 
 
 def _write_comparison(
-    comparison: Comparison, output: Path, single_file_suffix: str, formats: Sequence[Format], *, force: bool
+    comparison: Comparison, output: Path, single_file_suffix: str, figure_formats: Sequence[Format], *, force: bool
 ) -> None:
     """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
@@ -419,20 +439,20 @@ def _write_comparison(
     from genaipa.reports.render import as_latex
 
     if single_file_suffix:
-        with open_output(output, force=force) as file:
+        with open_output_file(output, force=force) as file:
             file.write(comparison.as_file_text(single_file_suffix).encode())
         return
     texts = {output / f"{comparison.table.name}{suffix}": comparison.as_file_text(suffix) for suffix in FORMS}
     if comparison.groups_table:
         texts[output / f"{comparison.groups_table.name}.tex"] = as_latex(comparison.groups_table)
     figures = comparison.figures
-    for path in (*texts, *(path for figure in figures for path in figure_file_paths(figure, output, formats))):
+    for path in (*texts, *(path for figure in figures for path in figure_file_paths(figure, output, figure_formats))):
         check_no_overwrite(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8", newline="")
         for figure in figures:
-            save_figure_and_data(figure, output, formats)
+            save_figure_and_data(figure, output, figure_formats)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -18,7 +18,7 @@ from genaipa.cli.terminal.console import (
 )
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.options import current_workspace
-from genaipa.errors import shell_command
+from genaipa.errors import format_shell_command
 from genaipa.workspace import workspace_option_if_needed
 
 if TYPE_CHECKING:
@@ -54,9 +54,11 @@ def demo() -> None:
     if report is not None:
         _print_leaderboard_and_sure_differences(report)
         _queue_demo_explanation(report)
-        queue_next_steps(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
+        queue_next_steps(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", even_if_quiet=True)
     print_caveat_unless_quiet(_MADE_UP)
-    queue_next_steps(f"Next: {shell_command('genaipa', 'score', NAME, *workspace_option_if_needed(workspace.home))}")
+    queue_next_steps(
+        f"Next: {format_shell_command('genaipa', 'score', NAME, *workspace_option_if_needed(workspace.home))}"
+    )
 
 
 def _ask_demo_systems(workspace: Workspace) -> RunFolder:
@@ -80,21 +82,21 @@ def _import_shipped_scores(workspace: Workspace) -> None:
     if importlib.util.find_spec("sqlalchemy") is None:
         print_to_stderr("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
         return
-    from genaipa.runs.authors import Authors
-    from genaipa.scoring.importing import import_scores_from_sources
+    from genaipa.runs.authors import AnswerAuthors
+    from genaipa.scoring.importing import import_scores_or_return_problems
     from genaipa.scoring.people import People
-    from genaipa.scoring.store import Store, database_url
+    from genaipa.scoring.store import ScoreStore, database_url
 
-    store = Store.open(database_url(workspace))
+    store = ScoreStore.open_or_create(database_url(workspace))
     try:
-        brought = import_scores_from_sources(store, SCORES, (), People(), Authors(()), unknown_answers=True)
+        brought = import_scores_or_return_problems(store, SCORES, (), People(), AnswerAuthors(()), unknown_answers=True)
     finally:
         store.close()
     for problem in brought.problems:
         print_to_stderr(problem)
 
 
-def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
+def _write_demo_report(workspace: Workspace, run_name: str) -> Report | None:
     """Write the report; None if packages for that are missing."""
     from genaipa.reports import PACKAGES
 
@@ -103,7 +105,7 @@ def _write_demo_report(workspace: Workspace, run: str) -> Report | None:
         return None
     from genaipa.reports.report import report
 
-    result = report(run, workspace=workspace)
+    result = report(run_name, workspace=workspace)
     # A picture in each of the three formats takes three times as long.
     result.write(workspace.home / REPORT, formats=("svg",))
     return result
@@ -117,7 +119,7 @@ def _print_leaderboard_and_sure_differences(report: Report) -> None:
         (f"{row.rank:.0f}", row.system, f"{row.m_all:.1f}", f"{row.low:.1f} to {row.high:.1f}", f"{row.answers}")
         for row in ranked.itertuples()
     ]
-    print_table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
+    print_table(("place", "system", "M_all", "interval", "scored"), rows, right_aligned_columns=(0, 2, 3, 4))
     order = list(ranked["system"])
     rows_by_pair = {(row["first"], row["second"]): row for row in pairs.to_dict("records")}
     neighbours = [rows_by_pair[pair] for pair in pairwise(order)]
@@ -138,5 +140,5 @@ def _queue_demo_explanation(report: Report) -> None:
         f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
         "The answers of extractive, which quotes the policy, and the scores of the reference analyst are real.",
         report.tables["leaderboard"].note,
-        hint="What the numbers mean: --explain",
+        hint_if_hidden="What the numbers mean: --explain",
     )

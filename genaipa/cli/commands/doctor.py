@@ -12,7 +12,7 @@ import typer
 
 from genaipa.cli.terminal.console import is_explanation_wanted, print_json, print_table, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
+from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest_name_or_empty
 from genaipa.execution.launch import load_launchers
 from genaipa.plugins import find_broken_packages
 from genaipa.words import format_count, join_names
@@ -76,30 +76,33 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
         raise typer.Exit(1)
 
 
-def _print_check_results(topics: dict[str, list[Row]]) -> None:
+def _print_check_results(check_rows_by_topic: dict[str, list[Row]]) -> None:
     rows: list[tuple[str, ...] | str] = []
-    for topic, findings in topics.items():
+    for topic, findings in check_rows_by_topic.items():
         rows.append(topic)
         for subject, state, detail, remedy in findings:
             rows.append((f"  {subject}", state, f"{detail}\n-> {remedy}" if remedy else detail))
     print_table(("  part", "state", "finding and remedy"), rows)
-    if any(state == "broken" for findings in topics.values() for _, state, _, _ in findings):
+    if any(state == "broken" for findings in check_rows_by_topic.values() for _, state, _, _ in findings):
         show("genaipa can't work in this state: see the lines marked broken.")
     else:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
 
 
-def _print_working_and_lacking_parts(topics: dict[str, list[Row]], used_families: set[str]) -> None:
+def _print_working_and_lacking_parts(
+    check_rows_by_topic: dict[str, list[Row]], used_provider_families: set[str]
+) -> None:
     """Print a sentence on what works, then what is broken, or missing and used."""
-    ok = {topic: [row for row in rows if row[1] == "ok"] for topic, rows in topics.items()}
+    ok = {topic: [row for row in rows if row[1] == "ok"] for topic, rows in check_rows_by_topic.items()}
     lacks = [
         row
-        for topic, rows in topics.items()
+        for topic, rows in check_rows_by_topic.items()
         for row in rows
-        if row[1] in ("broken", "unknown") or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used_families}))
+        if row[1] in ("broken", "unknown")
+        or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used_provider_families}))
     ]
-    facts = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
-    facts.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
+    facts = [f"Python {check_rows_by_topic['genaipa'][0][2].partition(',')[0]}"]
+    facts.append(f"{len(ok['extras'])} of {len(check_rows_by_topic['extras'])} extras")
     facts += [f"key for {', '.join(subject for subject, *_ in ok['keys'])}"] if ok["keys"] else []
     facts += [f"server {detail}" for _, _, detail, _ in ok["servers"] if detail.endswith(" answers")]
     if any(state == "broken" for _, state, _, _ in lacks):
@@ -115,18 +118,18 @@ def _find_used_provider_families(workspace: Workspace) -> set[str]:
     """Return the families, named like extras, of the workspace's systems, its runs and the keys that are set."""
     from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.systems.catalog import read_user_system_entries_and_errors
-    from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import find_provider, unwrap_system
+    from genaipa.systems.endpoint import read_environment_variable
+    from genaipa.systems.provider import find_provider, strip_wrapper_from_system_name
 
     systems = {entry.system for entry in (read_user_system_entries_and_errors(workspace)[0] or {}).values()}
     for folder in list_run_folders_oldest_first(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.manifest().spec.systems)
-    providers = {system: find_provider(system) for system in map(unwrap_system, systems)}
+    providers = {system: find_provider(system) for system in map(strip_wrapper_from_system_name, systems)}
     keys = {
         name
         for name, provider in _find_providers_with_env_variables(workspace).items()
-        if any(map(read_variable, provider.keys))
+        if any(map(read_environment_variable, provider.keys))
     }
     return keys | {
         part
@@ -136,8 +139,10 @@ def _find_used_provider_families(workspace: Workspace) -> set[str]:
     }
 
 
-def _make_check_row(subject: str, ok: object, detail: str, problem: str, remedy: str, state: State = "missing") -> Row:
-    return (subject, "ok", detail, "") if ok else (subject, state, problem, remedy)
+def _make_check_row(
+    subject: str, is_ok: object, detail_if_ok: str, problem: str, remedy: str, state_if_not_ok: State = "missing"
+) -> Row:
+    return (subject, "ok", detail_if_ok, "") if is_ok else (subject, state_if_not_ok, problem, remedy)
 
 
 def _check_installation() -> Iterator[Row]:
@@ -177,7 +182,7 @@ def _check_unknown_environment_variables(workspace: Workspace, root_command: Any
     words = [name.removeprefix(_OURS) for name in setting_names]
     for name in ours:
         if name not in setting_names:
-            near = closest(name.removeprefix(_OURS), words)
+            near = closest_name_or_empty(name.removeprefix(_OURS), words)
             yield name, "unknown", "sets no option", f"did you mean {_OURS}{near}?" if near else "unset it"
 
 
@@ -237,19 +242,19 @@ def _find_providers_with_env_variables(workspace: Workspace) -> dict[str, Provid
 
 def _check_keys(workspace: Workspace) -> Iterator[Row]:
     """Check the keys that are set, by their variables' names."""
-    from genaipa.systems.endpoint import needs_key, read_api_key, read_variable
+    from genaipa.systems.endpoint import needs_key, read_api_key_from_environment, read_environment_variable
 
     for name, provider in _find_providers_with_env_variables(workspace).items():
-        present = [key for key in provider.keys if read_variable(key)]
+        present = [key for key in provider.keys if read_environment_variable(key)]
         names = " or ".join(provider.keys)
         if present:
             try:
-                read_api_key(name, present[0])
+                read_api_key_from_environment(name, present[0])
             except NotReadyError as error:
                 yield name, "missing", f"{present[0]} can't be used", str(error).removesuffix(".")
             else:
                 yield name, "ok", f"{present[0]} is set", ""
-        elif needs_key(provider, read_variable(provider.address) or ""):
+        elif needs_key(provider, read_environment_variable(provider.address) or ""):
             yield name, "missing", "no key", f"set {names} in the environment or in a .env file"
         else:
             whose = "needed only by servers that require a key"
@@ -260,10 +265,12 @@ def _check_keys(workspace: Workspace) -> Iterator[Row]:
 
 def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
     """Check the servers that variables name. No key is sent."""
-    from genaipa.systems.endpoint import read_variable
+    from genaipa.systems.endpoint import read_environment_variable
 
     providers = _find_providers_with_env_variables(workspace).items()
-    addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
+    addresses = {
+        record.address: address for _, record in providers if (address := read_environment_variable(record.address))
+    }
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
         yield "addresses", "off", "no environment variable names a server, so the providers' own servers are used", ""
@@ -301,21 +308,21 @@ def _check_proxies() -> Iterator[Row]:
 def _check_server(variable: str, address: str) -> Row:
     import httpx2
 
-    from genaipa.files.certificates import explain_refused_certificate
+    from genaipa.files.certificates import explain_refused_certificate_or_empty
     from genaipa.files.download import Downloads
     from genaipa.files.responses import TooLargeError
     from genaipa.files.text import split_url_or_empty
-    from genaipa.systems.endpoint import is_loopback
-    from genaipa.systems.provider import redact
+    from genaipa.systems.endpoint import is_loopback_url
+    from genaipa.systems.provider import redact_keys
 
-    safe_address = redact(address)
+    safe_address = redact_keys(address)
     why = ""
     try:
-        with Downloads(by_proxy=not is_loopback(address)) as downloads, contextlib.suppress(TooLargeError):
+        with Downloads(by_proxy=not is_loopback_url(address)) as downloads, contextlib.suppress(TooLargeError):
             downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follow_redirects=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
         host = split_url_or_empty(safe_address).hostname or ""
-        why = explain_refused_certificate(error, host) or redact(str(error)) or type(error).__name__
+        why = explain_refused_certificate_or_empty(error, host) or redact_keys(str(error)) or type(error).__name__
     problem = f"nothing answers at {safe_address} ({why})"
     return _make_check_row(
         variable, not why, f"{safe_address} answers", problem, "start the server, or correct the address"
@@ -326,7 +333,7 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
     """Check the folders of data, and pulled data sets."""
     from rich.filesize import decimal
 
-    from genaipa.datasets.base import load_datasets
+    from genaipa.datasets.base import iterate_loadable_datasets
     from genaipa.systems.published import is_recording_pulled
     from genaipa.workspace import SUFFIXES, Workspace, cache_folder
 
@@ -342,7 +349,7 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
         yield _make_check_row(f"  {layer}", held, held, "nothing", "", "off")
     size = sum(path.stat().st_size for path in cache_folder().rglob("*") if path.is_file())
     yield "cache", "ok", f"{cache_folder()}, {decimal(size)}", ""
-    for dataset in load_datasets():
+    for dataset in iterate_loadable_datasets():
         remedy = f"genaipa get {dataset.name}"
         if getattr(dataset, "is_joined", False):
             continue  # its parts are here one by one
@@ -350,11 +357,11 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
             # Nothing lacks without it but what nobody may want to ask.
             state = getattr(dataset, "state", "pulled")
             yield _make_check_row(
-                dataset.title, dataset.available(), state, f"not pulled; to use it: {remedy}", "", "off"
+                dataset.title, dataset.is_pulled(), state, f"not pulled; to use it: {remedy}", "", "off"
             )
             continue
         yield _make_check_row(
-            dataset.title, dataset.available(), "pulled", "the published files have not been fetched", remedy
+            dataset.title, dataset.is_pulled(), "pulled", "the published files have not been fetched", remedy
         )
         recorded = [name for name in dataset.systems if is_recording_pulled(name)]
         if dataset.systems:
@@ -372,9 +379,9 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
     import importlib
 
     from genaipa.runs.selection import list_run_folders_oldest_first
-    from genaipa.systems.costs import tiktoken_counter
+    from genaipa.systems.costs import make_tiktoken_counter_or_none
 
-    counter = tiktoken_counter("gpt-4o", offline=True)
+    counter = make_tiktoken_counter_or_none("gpt-4o", offline=True)
     remedy = "run an OpenAI system once while online, to download it"
     try:
         importlib.import_module("tiktoken")
@@ -400,12 +407,12 @@ def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
         )
 
 
-def _check_disk_space(runs: Path) -> Row:
+def _check_disk_space(runs_folder: Path) -> Row:
     from rich.filesize import decimal
 
-    folder = next(parent for parent in (runs, *runs.parents) if parent.is_dir())
+    folder = next(parent for parent in (runs_folder, *runs_folder.parents) if parent.is_dir())
     if not os.access(folder, os.W_OK):
         return "runs", "missing", f"{folder} can't be written to", "choose another folder with --workspace"
     free = shutil.disk_usage(folder).free
-    detail = f"{runs}, {decimal(free)} free"
+    detail = f"{runs_folder}, {decimal(free)} free"
     return _make_check_row("runs", free >= _LITTLE_ROOM, detail, detail, "free some space before a large study")

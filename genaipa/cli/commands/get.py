@@ -13,7 +13,7 @@ from genaipa.errors import UsageError
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
-    from genaipa.datasets.base import Dataset, Imported, Pulled
+    from genaipa.datasets.base import Dataset, ImportedStudy, Pulled
 
 
 def get(
@@ -41,7 +41,7 @@ def get(
     the workspace as runs and scores. Existing runs are left unchanged.
     """
     if runs:
-        import_study(dataset, source, offline=offline, json=json)
+        import_and_print_study(dataset, source, offline=offline, json=json)
     else:
         _pull_and_print_named_dataset(dataset, source, offline=offline, json=json)
 
@@ -100,10 +100,13 @@ def pull_with_progress(dataset: Dataset, *, origin: str | None = None, offline: 
         return dataset.pull(origin=origin, offline=offline, progress=report_files)
 
 
-def import_study(
+def import_and_print_study(
     dataset_name: str | None, source_to_fetch_first: str | None, *, offline: bool = False, json: bool
 ) -> None:
-    """Import a published study as runs and scores, and print what came; a `source` is fetched from before."""
+    """Import a published study as runs and scores, and print what came.
+
+    A `source_to_fetch_first` is fetched from before.
+    """
     data_set = require_known_dataset(dataset_name, offer_only_studies=True)
     if source_to_fetch_first is not None:
         result = pull_with_progress(data_set, origin=source_to_fetch_first, offline=offline)
@@ -119,20 +122,20 @@ def import_study(
         _print_imported_study(done)
 
 
-def require_known_dataset(name: str | None, *, offer_only_studies: bool = False) -> Dataset:
+def require_known_dataset(dataset_name: str | None, *, offer_only_studies: bool = False) -> Dataset:
     """Find the data set that a command names; a UsageError that lists them where none is named."""
     from genaipa.datasets.base import dataset_names, find_dataset
 
-    if name is None:
+    if dataset_name is None:
         names = [
             candidate for candidate in dataset_names() if not offer_only_studies or find_dataset(candidate).systems
         ]
         commands = [f"genaipa get {candidate}{' --runs' if offer_only_studies else ''}" for candidate in names]
         raise UsageError(f"choose the data set to get: {' or '.join(commands)}.")
-    return find_dataset(name)
+    return find_dataset(dataset_name)
 
 
-def _imported_study_to_dict(imported: Imported) -> dict[str, object]:
+def _imported_study_to_dict(imported: ImportedStudy) -> dict[str, object]:
     return {
         "systems": {
             system: {
@@ -147,15 +150,15 @@ def _imported_study_to_dict(imported: Imported) -> dict[str, object]:
     }
 
 
-def _print_imported_study(done: Imported) -> None:
-    width = max(map(len, done.runs), default=0)
-    for system, runs in done.runs.items():
+def _print_imported_study(imported: ImportedStudy) -> None:
+    width = max(map(len, imported.runs), default=0)
+    for system, runs in imported.runs.items():
         show(
-            f"{system:{width}}  {format_count(len(runs), 'run')}, {format_count(done.answers[system], 'answer')}, "
-            f"{format_count(done.scores[system], 'published score')}"
+            f"{system:{width}}  {format_count(len(runs), 'run')}, {format_count(imported.answers[system], 'answer')}, "
+            f"{format_count(imported.scores[system], 'published score')}"
         )
-    for line in done.notes:
+    for line in imported.notes:
         show(line)
-    if not done.changed:
+    if not imported.changed:
         show("Everything was already here; nothing changed.")
-    queue_next_steps(f"Next: genaipa report {' '.join(done.runs)}")
+    queue_next_steps(f"Next: genaipa report {' '.join(imported.runs)}")

@@ -81,7 +81,7 @@ def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
     import json
 
     from genaipa.scoring.rubric import GUIDELINES, STARTER
-    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_what_blocks_folder
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_what_blocks_folder_or_empty
 
     name = folder.resolve().name
     if not name.isprintable():
@@ -97,7 +97,7 @@ def _create_workspace_and_list_kept_files(folder: Path) -> list[str]:
     places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
         for path in places:
-            if problem := explain_what_blocks_folder(path):
+            if problem := explain_what_blocks_folder_or_empty(path):
                 raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
             raise UsageError(f"{folder} is already a workspace; choose a new folder.")

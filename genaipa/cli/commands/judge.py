@@ -24,7 +24,7 @@ from genaipa.cli.terminal.console import (
 )
 from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
-from genaipa.errors import shell_command
+from genaipa.errors import format_shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution.judging import PreparedJudges
+    from genaipa.execution.judging import PreparedJudgeRuns
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.run import RunOutcome
     from genaipa.judging.answers import JudgedAnswers
@@ -108,14 +108,14 @@ def judge(
         if not judges.runs:
             _print_nothing_to_judge_and_means(workspace, judges, json=json)
         elif dry_run or estimate:
-            _print_preview(judges, messages=dry_run, json=json, batch=bool(batch))
+            _print_judging_preview(judges, show_messages=dry_run, json=json, in_batches=bool(batch))
         else:
             mode = combine_batch_and_no_wait_options(batch, *judges.runs, no_wait=no_wait)
             limits = RunLimits(max_connections, max_retries, timeout, max_cost, mode)
             raise typer.Exit(_run_judges(workspace, judges, limits, observer, json=json))
 
 
-def _print_nothing_to_judge_and_means(workspace: Workspace, judges: PreparedJudges, *, json: bool) -> None:
+def _print_nothing_to_judge_and_means(workspace: Workspace, judges: PreparedJudgeRuns, *, json: bool) -> None:
     if json:
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
     else:
@@ -125,17 +125,17 @@ def _print_nothing_to_judge_and_means(workspace: Workspace, judges: PreparedJudg
             if lacking
             else "There is nothing to judge: every answer already has a verdict."
         )
-        _print_judge_means_and_list_tips(workspace, judges.answers)
+        _print_means_get_people_scored_and_tips(workspace, judges.answers)
 
 
-def _print_preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
+def _print_judging_preview(judges: PreparedJudgeRuns, *, show_messages: bool, json: bool, in_batches: bool) -> None:
     from genaipa.cli.commands import run_summary
 
-    run_summary.print_preview(*judges.runs, messages=messages, json=json, batch=batch)
+    run_summary.print_messages_or_estimate(*judges.runs, show_messages=show_messages, json=json, in_batches=in_batches)
 
 
 def _run_judges(
-    workspace: Workspace, judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool
+    workspace: Workspace, judges: PreparedJudgeRuns, limits: RunLimits, observer: TerminalObserver, *, json: bool
 ) -> int:
     """Ask the judges, print the outcome and return the exit code."""
     import asyncio
@@ -155,7 +155,7 @@ def _run_judges(
 
 
 async def _ask_judges_interruptibly(
-    judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
+    judges: PreparedJudgeRuns, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, RunOutcome]]:
     from genaipa.cli.terminal.process import cancel_busy_task_after_interrupt
     from genaipa.execution.judging import carry_out_judge_runs
@@ -165,36 +165,40 @@ async def _ask_judges_interruptibly(
 
 
 def _print_judging_outcome(
-    workspace: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
+    workspace: Workspace,
+    judges: PreparedJudgeRuns,
+    folders_and_outcomes: list[tuple[RunFolder, RunOutcome]],
+    *,
+    json: bool,
 ) -> None:
-    from genaipa.cli.commands.run_summary import note_cut_prompts_and_leaked_reasoning, print_tally, summarize_run
+    from genaipa.cli.commands.run_summary import iterate_cut_prompt_and_reasoning_notes, print_tally, summarize_run
     from genaipa.execution.judging import judges_served_as_several_models
 
-    changed = judges_served_as_several_models(done)
+    changed = judges_served_as_several_models(folders_and_outcomes)
     if json:
         runs: list[dict[str, Any]] = [
             {**summarize_run(folder, outcome.status, outcome.tally), "stopped": outcome.stopped}
-            for folder, outcome in done
+            for folder, outcome in folders_and_outcomes
         ]
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": runs, "several_models": changed})
         return
-    for folder, outcome in done:
+    for folder, outcome in folders_and_outcomes:
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
             show(f"genaipa stopped asking {system}: {rewrite_options_as_flags(reason)}")
-        for sentence in note_cut_prompts_and_leaked_reasoning(outcome.tally):
+        for sentence in iterate_cut_prompt_and_reasoning_notes(outcome.tally):
             show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people, better = _print_judge_means_and_list_tips(workspace, judges.answers)
-    unasked_runs = len(judges.runs) - len(done)
-    if missing := sum(row.missing_count for _, outcome in done for row in outcome.tally.rows.values()):
+    people, better = _print_means_get_people_scored_and_tips(workspace, judges.answers)
+    unasked_runs = len(judges.runs) - len(folders_and_outcomes)
+    if missing := sum(row.missing_count for _, outcome in folders_and_outcomes for row in outcome.tally.rows.values()):
         lack = f"{format_count(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
         also = f", and {format_count(unasked_runs, 'further run')} not started" if unasked_runs else ""
-        higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
+        higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in folders_and_outcomes) else ""
         show(f"{lack}{also}. Continue with the same command{higher}.")
     elif people:
         queue_next_steps("Agreement with people: genaipa judges", "Figures: genaipa report")
@@ -204,7 +208,7 @@ def _print_judging_outcome(
         )
 
 
-def _print_judge_means_and_list_tips(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
+def _print_means_get_people_scored_and_tips(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
@@ -219,7 +223,7 @@ def _print_judge_means_and_list_tips(workspace: Workspace, answers: JudgedAnswer
         "Verdicts are stored separately from people's scores and are not part of any average. Once people "
         "have scored 30 of "
         "the judged answers, genaipa judges shows how well the judge agrees with them.",
-        hint="What the numbers mean: --explain",
+        hint_if_hidden="What the numbers mean: --explain",
     )
     results = average_verdicts_by_judge(workspace, answers)
     names = shorten_system_names(sorted({system for result in results for system in result.means}))
@@ -230,16 +234,15 @@ def _print_judge_means_and_list_tips(workspace: Workspace, answers: JudgedAnswer
             show(f"{who}: {means} (M_all); people also scored {result.scored_by_people:,} of these answers")
         else:
             show(f"{who} alone, no estimate: {means} (M_all)")
-        for line in draw_heat_map(
+        for line in format_heat_map_lines(
             result.cells, answers.category_by_question, {system: names[system] for system in result.means}
         ):
-            show(line, exact=True)
+            show(line, no_wrap=True)
     people = any(result.scored_by_people for result in results)
     match [list(result.means) for result in results]:
         case [[first, second]]:
-            return people, [
-                f"To compare the two: {shell_command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
-            ]
+            command = format_shell_command("genaipa", "compare", first, second, "--judge", results[0].judge)
+            return people, [f"To compare the two: {command}"]
         case _:
             return people, []
 
@@ -249,35 +252,40 @@ _NONE = "·"
 _LONGEST_NAME = 24
 
 
-def draw_heat_map(
-    scores: Mapping[tuple[str, str], float], question_categories: Mapping[str, str], system_names: Mapping[str, str]
+def format_heat_map_lines(
+    scores_by_system_and_question: Mapping[tuple[str, str], float],
+    category_by_question: Mapping[str, str],
+    short_name_by_system: Mapping[str, str],
 ) -> list[str]:
     """Draw the lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
 
-    `question_categories` (question → category) has the questions in their order, `system_names` the systems' in that of
-    the lines. A pipe, and a terminal that has no such signs, get nothing.
+    `category_by_question` (question → category) has the questions in their order, `short_name_by_system` the systems'
+    in that of the lines. A pipe, and a terminal that has no such signs, get nothing.
     """
     room = stdout_width() if sys.stdout.isatty() else None
-    if room is None or not scores or not _can_print_shades():
+    if room is None or not scores_by_system_and_question or not _can_print_shades():
         return []
-    asked_questions = {question for _, question in scores}
+    asked_questions = {question for _, question in scores_by_system_and_question}
     groups: dict[str, list[str]] = {}
     for question in (
         candidate
-        for candidate in (*question_categories, *sorted(asked_questions - question_categories.keys()))
+        for candidate in (*category_by_question, *sorted(asked_questions - category_by_question.keys()))
         if candidate in asked_questions
     ):
-        groups.setdefault(question_categories.get(question, ""), []).append(question)
-    aside = min(_LONGEST_NAME, max(map(len, system_names.values())))
+        groups.setdefault(category_by_question.get(question, ""), []).append(question)
+    aside = min(_LONGEST_NAME, max(map(len, short_name_by_system.values())))
     lines: list[str] = []
     for row_categories in _split_categories_into_rows(groups, room - aside - 3):
         broad = [max(len(groups[name]), len(name)) for name in row_categories]
         lines.append(
             " " * (aside + 3) + " ".join(f"{name:{size}}" for name, size in zip(row_categories, broad, strict=True))
         )
-        for system, name in system_names.items():
+        for system, name in short_name_by_system.items():
             blocks = (
-                "".join(_shade_character_for_score(scores.get((system, candidate))) for candidate in groups[category])
+                "".join(
+                    _shade_character_for_score(scores_by_system_and_question.get((system, candidate)))
+                    for candidate in groups[category]
+                )
                 for category in row_categories
             )
             row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))

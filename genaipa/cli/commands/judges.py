@@ -75,21 +75,23 @@ def judges(
     Measures need at least 30 answers that both people and the judge scored.
     """
     from genaipa.reports import check_report_packages
-    from genaipa.runs.selection import select_sources
+    from genaipa.runs.selection import select_runs_and_apply_filters
 
     workspace = current_workspace()
     workspace.check_output_outside_data(output)
     # Names first: what reports need takes a second to import.
-    sources = select_sources(workspace, split_names(run), only)
+    sources = select_runs_and_apply_filters(workspace, split_names(run), only)
     check_report_packages()
     from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports.chapters.judges import JudgesChapter
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
     from genaipa.reports.part import is_scored_throughout
     from genaipa.reports.render import as_json_rows
 
-    study = gather_study_with_stored_scores(workspace, sources, excluded=include_excluded, by=by)
-    chapter = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
+    study = gather_study_with_stored_scores(
+        workspace, sources, count_excluded=include_excluded, document_group_column=by
+    )
+    chapter = JudgesChapter().make(study, FigureScope.from_scores_table(study.table, study.questions.categories))
     tables = {item.name: item for item in chapter.tables}
     if output is not None and tables:
         _write_judges_chapter(chapter, output, force=force)
@@ -114,37 +116,40 @@ def judges(
         print_caveat_unless_quiet(sentence)
 
 
-def _print_judges_tables(tables: dict[str, Table], by: str) -> None:
-    """Print a sentence on each judge, then its agreement, in groups too if `by` one; the rest is for --explain."""
+def _print_judges_tables(tables_by_name: dict[str, Table], group_column: str) -> None:
+    """Print a sentence on each judge, then its agreement, in groups too if `group_column` one.
+
+    The rest is for --explain.
+    """
     names = ("judges", "judges-agreement", "judges-agreement-apart", "judges-leniency")
-    summary, agreed, apart, lenient = map(tables.get, names)
+    summary, agreed, apart, lenient = map(tables_by_name.get, names)
     assert summary is not None
     for row in summary.data.to_dict("records"):
-        short = agreed is not None and lenient is not None and _summarize_judge(row["judge"], agreed, lenient)
+        short = agreed is not None and lenient is not None and _summarize_judge_or_empty(row["judge"], agreed, lenient)
         show(f"{row['judge']}: {short or row['finding']}")
         judged = f"{format_count(row['passes'], 'pass', 'passes')}, {format_count(row['judged'], 'answer')} judged"
         queue_explanation(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
-    queue_explanation(summary.note, hint="What the numbers mean: --explain")
+    queue_explanation(summary.note, hint_if_hidden="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
-        _print_without_empty_columns(_AGREEMENT, list(_agreement_rows_by_measure(agreed)))
-        if apart is not None and (by or is_explanation_wanted()):
-            show(apart.title if is_explanation_wanted() else f"By {by}")
-            lines = list(_agreement_rows_by_group(apart, "" if is_explanation_wanted() else by))
-            _print_without_empty_columns(("group", "n", "alpha", "AC2", "most common value"), lines)
+        _print_table_without_empty_columns(_AGREEMENT, list(_agreement_headings_and_rows_by_measure(agreed)))
+        if apart is not None and (group_column or is_explanation_wanted()):
+            show(apart.title if is_explanation_wanted() else f"By {group_column}")
+            lines = list(_agreement_headings_and_rows_by_group(apart, "" if is_explanation_wanted() else group_column))
+            _print_table_without_empty_columns(("group", "n", "alpha", "AC2", "most common value"), lines)
         if is_explanation_wanted():
             show(f"{lenient.title}: judge's M_all minus people's, on a scale from 10 to 100")
-            _print_without_empty_columns(_LENIENCY, list(_leniency_rows(lenient)))
-        queue_explanation(agreed.note, _describe_left_out_groups(lenient), lenient.note)
+            _print_table_without_empty_columns(_LENIENCY, list(_leniency_headings_and_rows(lenient)))
+        queue_explanation(agreed.note, _sentence_on_left_out_groups_or_empty(lenient), lenient.note)
         queue_explanation("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
 
-def _summarize_judge(judge: str, agreement_table: Table, leniency_table: Table) -> str:
+def _summarize_judge_or_empty(judge_name: str, agreement_table: Table, leniency_table: Table) -> str:
     """Describe a judge in a sentence: agreement on M_all and on its weakest metric, leniency; empty without any."""
     from genaipa.reports.judged.quality import PEOPLE
 
     rows = agreement_table.data[
-        (agreement_table.data["judge"] == judge) & (agreement_table.data["with"] == PEOPLE)
+        (agreement_table.data["judge"] == judge_name) & (agreement_table.data["with"] == PEOPLE)
     ].dropna(subset=["alpha"])
     of = {row["measure"]: row for row in rows.to_dict("records")}
     if not (whole := of.pop("M_all", None)):
@@ -154,17 +159,17 @@ def _summarize_judge(judge: str, agreement_table: Table, leniency_table: Table) 
         weakest = min(of.values(), key=lambda row: row["alpha"])
         text += f", weakest on {weakest['measure']} ({agreement_table.format_cell('alpha', weakest['alpha'])})"
     data = leniency_table.data
-    all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
+    all_ = data[(data["judge"] == judge_name) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
         text += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
     return f"{text}; {format_count(whole['answers'], 'answer')}."
 
 
-def _are_answers_too_few_to_sample(frame: pd.DataFrame) -> bool:
+def _are_answers_too_few_to_sample(score_frame: pd.DataFrame) -> bool:
     """Tell whether no system has enough answers in an experiment for people to score only a part of them."""
     from genaipa.scoring.waves import SIZE
 
-    answers = frame[frame["answer"] != ""].drop_duplicates(["system", "experiment", "answer"])
+    answers = score_frame[score_frame["answer"] != ""].drop_duplicates(["system", "experiment", "answer"])
     return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
 
 
@@ -195,16 +200,16 @@ def _suggest_judging_next_step(
         )
 
 
-def _print_without_empty_columns(headers: Sequence[str], lines: list[list[str] | str]) -> None:
+def _print_table_without_empty_columns(headers: Sequence[str], rows_and_headings: list[list[str] | str]) -> None:
     """Print a table without its empty columns."""
-    cells = [line for line in lines if isinstance(line, list)]
+    cells = [line for line in rows_and_headings if isinstance(line, list)]
     columns = [index for index in range(len(headers)) if any(line[index] for line in cells)]
-    rows = [line if isinstance(line, str) else [line[index] for index in columns] for line in lines]
+    rows = [line if isinstance(line, str) else [line[index] for index in columns] for line in rows_and_headings]
     right = [index for index, column in enumerate(columns) if column and headers[column] != _WHY]
-    print_table([headers[index] for index in columns], rows, right=right)
+    print_table([headers[index] for index in columns], rows, right_aligned_columns=right)
 
 
-def _agreement_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
+def _agreement_headings_and_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
     """Yield a line for each measure under each judge: with people, people's own, with itself, with other judges."""
     from genaipa.reports.judged.quality import EACH_OTHER, ITSELF, OTHERS, PEOPLE
 
@@ -230,7 +235,7 @@ def _agreement_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
             ]
 
 
-def _agreement_rows_by_group(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
+def _agreement_headings_and_rows_by_group(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
     """Yield, under each judge, a line with its agreement on M_all for each group of answers, or for all of them."""
     of = agreements.data[(agreements.data["by"] == group_column) | (not group_column)]
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
@@ -241,7 +246,7 @@ def _agreement_rows_by_group(agreements: Table, group_column: str) -> Iterator[l
             yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
 
-def _leniency_rows(leniencies: Table) -> Iterator[list[str] | str]:
+def _leniency_headings_and_rows(leniencies: Table) -> Iterator[list[str] | str]:
     """Yield a line for each group of answers under each judge, of M_all; groups of too few answers are left out."""
     data = leniencies.data[(leniencies.data["measure"] == "M_all") & leniencies.data["mean"].notna()]
     for judge, rows in data.groupby("judge", sort=False):
@@ -261,12 +266,12 @@ def _leniency_rows(leniencies: Table) -> Iterator[list[str] | str]:
             ]
 
 
-def _answer_group_label(row: dict[Any, Any]) -> str:
-    suffix = " (own family)" if row["family"] else ""
-    return f"{row['by']}: {row['group']}{suffix}" if row["group"] else "all answers"
+def _answer_group_label(leniency_row: dict[Any, Any]) -> str:
+    suffix = " (own family)" if leniency_row["family"] else ""
+    return f"{leniency_row['by']}: {leniency_row['group']}{suffix}" if leniency_row["group"] else "all answers"
 
 
-def _describe_left_out_groups(leniencies: Table) -> str:
+def _sentence_on_left_out_groups_or_empty(leniencies: Table) -> str:
     """Name the groups that are left out, with their numbers of answers."""
     rows = leniencies.data[leniencies.data["mean"].isna()].to_dict("records")
     named = dict.fromkeys(f"{_answer_group_label(row)} ({row['answers']})" for row in rows)
@@ -278,22 +283,25 @@ def _describe_left_out_groups(leniencies: Table) -> str:
 
 
 def _format_value_interval_or_why_missing(
-    table: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high"
+    table: Table, row: dict[Any, Any], value_column: str, low_column: str = "low", high_column: str = "high"
 ) -> str:
     """Format a value with its interval; say why where it is absent."""
-    from genaipa.reports.judged.verdicts import explain_too_few_answers
+    from genaipa.reports.judged.verdicts import explain_too_few_answers_or_empty
 
     if not row:
         return ""
-    value, ends = table.format_cell(column, row[column]), _format_interval_ends(table, row, low, high)
-    if value or column == "r":
-        return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
-    return f"n={row['answers']}: too few" if explain_too_few_answers(row["answers"]) else "not defined"
+    value, ends = (
+        table.format_cell(value_column, row[value_column]),
+        _format_interval_ends(table, row, low_column, high_column),
+    )
+    if value or value_column == "r":
+        return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if value_column == "alpha" else value
+    return f"n={row['answers']}: too few" if explain_too_few_answers_or_empty(row["answers"]) else "not defined"
 
 
-def _format_interval_ends(table: Table, row: dict[Any, Any], low: str, high: str) -> str:
-    written = table.format_cell(low, row[low])
-    return f"{written} to {table.format_cell(high, row[high])}" if written else ""
+def _format_interval_ends(table: Table, row: dict[Any, Any], low_column: str, high_column: str) -> str:
+    written = table.format_cell(low_column, row[low_column])
+    return f"{written} to {table.format_cell(high_column, row[high_column])}" if written else ""
 
 
 def _write_judges_chapter(chapter: Chapter, output: Path, *, force: bool) -> None:

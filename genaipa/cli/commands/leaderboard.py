@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import (
     print_caveat_unless_quiet,
-    print_first_caveats_explain_rest,
+    print_first_caveats_and_queue_rest,
     print_json,
     queue_explanation,
     queue_next_steps,
@@ -20,12 +20,12 @@ from genaipa.cli.terminal.options import (
     JsonOption,
     check_no_overwrite,
     current_workspace,
-    open_output,
+    open_output_file,
     option,
     split_names,
 )
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options, check_run_and_system_names
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, format_shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from genaipa.answers.study import Study
-    from genaipa.reports.chapters.chapter import Results
+    from genaipa.reports.chapters.chapter import TaskKindResults
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
@@ -64,11 +64,11 @@ def leaderboard(
     workspace = current_workspace()
     check_run_and_system_names(workspace, *split_names(run))
     study, results = _gather_study_and_rule_scored_results(
-        workspace, split_names(run), only, by, excluded=include_excluded
+        workspace, split_names(run), only, by, include_excluded=include_excluded
     )
     from genaipa.reports import render
     from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
-    from genaipa.reports.chapters.groups import group_leaderboard_table
+    from genaipa.reports.chapters.groups import leaderboard_by_document_group_table
     from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_scored_questions, note_unranked_systems
     from genaipa.reports.notable import is_wholly_unscored, notable_sentences
     from genaipa.reports.part import note_sparsely_scored_experiments
@@ -76,7 +76,7 @@ def leaderboard(
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
     table = add_system_notes_to_table(leaderboard_table(study.table), collect_system_notes(study))
     rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
-    grouped = (group_leaderboard_table(study.table, study.groups) or None) if study.groups else None
+    grouped = (leaderboard_by_document_group_table(study.table, study.groups) or None) if study.groups else None
     apart = [note_unlike_scored_questions(study.table)] if table and len(table.data) > 1 else []
     sentences = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
@@ -93,9 +93,9 @@ def leaderboard(
     tables = [item for item in (table, grouped, *rule_rankings.values()) if item]
     if not tables and output is None and is_wholly_unscored(study.table):
         show("No ranking yet: nobody has scored an answer.")
-        print_first_caveats_explain_rest(problems)
+        print_first_caveats_and_queue_rest(problems)
         queue_explanation(*sentences)
-        queue_next_steps(f"Next: {shell_command('genaipa', 'score', *split_names(run))}")
+        queue_next_steps(f"Next: {format_shell_command('genaipa', 'score', *split_names(run))}")
         return
     if output is not None:
         _write_leaderboard(grouped or (tables[0] if tables else table), output, force=force)
@@ -108,21 +108,21 @@ def leaderboard(
             else note_sparsely_scored_experiments(study.table) or ("" if tables or not results else nothing),
         )
     print_caveat_unless_quiet(unranked := note_unranked_systems(study.table))
-    print_first_caveats_explain_rest(
-        [*caveat_on_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)]
+    print_first_caveats_and_queue_rest(
+        [*list_caveat_on_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)]
     )
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
         common = ["--anyway"] if any(apart) else []
-        queue_next_steps(f"Next: {shell_command('genaipa', 'compare', *table.data['system'][:2], *common)}")
+        queue_next_steps(f"Next: {format_shell_command('genaipa', 'compare', *table.data['system'][:2], *common)}")
 
 
-def caveat_on_few_documents(table: Table | None) -> list[str]:
+def list_caveat_on_few_documents(ranking_table: Table | None) -> list[str]:
     """Return a sentence where a leaderboard rests on so few documents that it says nothing of others."""
     from genaipa.stats.intervals import LEAST_DOCUMENTS
 
-    documents = 0 if table is None or not table else table.data["documents"].fillna(0).max()
+    documents = 0 if ranking_table is None or not ranking_table else ranking_table.data["documents"].fillna(0).max()
     if not 0 < documents < LEAST_DOCUMENTS:
         return []
     return [
@@ -141,20 +141,31 @@ def _print_blank_reason_and_tables(tables: Sequence[Table], blank_reason: str) -
 
 
 def _gather_study_and_rule_scored_results(
-    workspace: Workspace, names: tuple[str, ...], only: Filters, by: str, *, excluded: bool
-) -> tuple[Study, list[Results]]:
+    workspace: Workspace,
+    run_and_system_names: tuple[str, ...],
+    filters: Filters,
+    group_column: str,
+    *,
+    include_excluded: bool,
+) -> tuple[Study, list[TaskKindResults]]:
     """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""
     from genaipa.reports import check_report_packages
-    from genaipa.runs.selection import select_sources
+    from genaipa.runs.selection import select_runs_and_apply_filters
 
     # Names first: what reports need takes a second to import.
-    sources = select_sources(workspace, names, only)
+    sources = select_runs_and_apply_filters(workspace, run_and_system_names, filters)
     check_report_packages()
     from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports.chapters.chapter import make_rule_scored_results
 
-    study = gather_study_with_stored_scores(workspace, sources, excluded=excluded, scores_alone=True, by=by)
-    return study, [] if only.documents or only.experiments else make_rule_scored_results(workspace, sources)
+    study = gather_study_with_stored_scores(
+        workspace,
+        sources,
+        count_excluded=include_excluded,
+        without_reading_texts=True,
+        document_group_column=group_column,
+    )
+    return study, [] if filters.documents or filters.experiments else make_rule_scored_results(workspace, sources)
 
 
 def _check_output_suffix(path: Path) -> None:
@@ -170,5 +181,5 @@ def _check_output_suffix(path: Path) -> None:
 def _write_leaderboard(table: Table, path: Path, *, force: bool) -> None:
     from genaipa.reports.render import FORMS
 
-    with open_output(path, force=force) as file:
+    with open_output_file(path, force=force) as file:
         file.write(FORMS[path.suffix](table).encode())

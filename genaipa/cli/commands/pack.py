@@ -16,14 +16,14 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.cli.terminal.selection import RunsArgument, print_study_slice_problems
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.archive import Packed
-    from genaipa.runs.selection import Source
+    from genaipa.archive import WrittenPack
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
 
@@ -53,7 +53,7 @@ def pack(
     from genaipa.reports import check_report_packages
 
     check_report_packages()
-    from genaipa.archive import pack as write_pack
+    from genaipa.archive import pack_study as write_pack
 
     workspace, names = current_workspace(), split_names(run)
     file = output or Path(f"{make_pack_stem_from_first_run(names)}.zip")
@@ -62,30 +62,34 @@ def pack(
     check_no_overwrite(file, force=force)
     workspace.check_output_outside_data(file)
     sources = select_and_announce_sources_to_pack(workspace, names, "pack")
-    packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
+    packed = write_pack(
+        workspace, sources, file, with_excluded_answers=include_excluded, include_withheld_texts=with_texts
+    )
     print_packing_summary(file, packed)
-    show(f"To open it: {shell_command('genaipa', 'unpack', file, 'FOLDER')}")
+    show(f"To open it: {format_shell_command('genaipa', 'unpack', file, 'FOLDER')}")
 
 
-def make_pack_stem_from_first_run(runs: Sequence[str]) -> str:
+def make_pack_stem_from_first_run(run_names: Sequence[str]) -> str:
     """Return a name for what the runs are packed into: that of the first, as a file can have it."""
-    return re.sub(r"[^\w.-]+", "-", runs[0] if runs else "study").strip(".-")
+    return re.sub(r"[^\w.-]+", "-", run_names[0] if run_names else "study").strip(".-")
 
 
-def select_and_announce_sources_to_pack(workspace: Workspace, names: Sequence[str], command_name: str) -> list[Source]:
+def select_and_announce_sources_to_pack(
+    workspace: Workspace, run_and_system_names: Sequence[str], command_name: str
+) -> list[SelectedRun]:
     """Select the named runs, or say that it is all of them, and with which command it is one."""
-    from genaipa.runs.selection import select_sources
+    from genaipa.runs.selection import select_runs_and_apply_filters
 
-    sources = select_sources(workspace, names)
+    sources = select_runs_and_apply_filters(workspace, run_and_system_names)
     print_study_slice_problems(workspace, [source.folder for source in sources])
-    if not names:
+    if not run_and_system_names:
         print_to_stderr(
             f"packing all {format_count(len(sources), 'run')} of the workspace; to pack one: genaipa {command_name} RUN"
         )
     return sources
 
 
-def print_packing_summary(file: Path, packed: Packed) -> None:
+def print_packing_summary(file: Path, packed: WrittenPack) -> None:
     """Print what was packed into a file or folder, and what was left out."""
     show(
         f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.events, 'score')} and the report."

@@ -23,12 +23,12 @@ from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
     current_workspace,
-    open_output,
+    open_output_file,
     option,
     pass_json_to_subcommands,
     split_names,
 )
-from genaipa.errors import DataError, UnknownNameError, UsageError, shell_command
+from genaipa.errors import DataError, UnknownNameError, UsageError, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def list_policies(json: JsonOption = False) -> None:
 
 
 def _print_document_list(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.datasets.base import load_datasets
+    from genaipa.datasets.base import iterate_loadable_datasets
     from genaipa.policies.document import document_layers_and_paths_by_name, load_document
 
     rows = []
@@ -84,8 +84,8 @@ def _print_document_list(workspace: Workspace, *, json: bool) -> None:
             print_to_stderr(f"left out: {error}")
     missing = {
         data_set.name: sorted(set(data_set.documents) - set(documents))
-        for data_set in load_datasets()
-        if not data_set.available()
+        for data_set in iterate_loadable_datasets()
+        if not data_set.is_pulled()
     }
     if json:
         print_json(
@@ -107,7 +107,7 @@ def _print_document_list(workspace: Workspace, *, json: bool) -> None:
         )
         for row in rows
     ]
-    print_table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
+    print_table(("name", "kind", "words", "answers", "written for", "from"), cells, right_aligned_columns=(2, 3))
     show("answers: annotated answers; in parentheses, how many of them say that the document is silent.")
     show("written for: the question set of these answers; other sets with the same questions use them, too.")
     for row in rows:
@@ -127,13 +127,17 @@ def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     and `unused` why the ones of that name are not used.
     """
     from genaipa.policies.statistics import measure_text
-    from genaipa.questions.annotations import explain_unused_annotations, find_annotations, find_question_set
+    from genaipa.questions.annotations import (
+        explain_unused_annotations,
+        find_annotation_file,
+        load_question_set_or_none,
+    )
     from genaipa.questions.sets import default_question_set_name
 
-    match = find_annotations(workspace, document)
+    match = find_annotation_file(workspace, document)
     held = match if match and match.of_this_text else None
-    question_set = find_question_set(workspace, default_question_set_name(document, workspace))
-    usable = held.usable_answers(question_set, document.company) if held and question_set else None
+    question_set = load_question_set_or_none(workspace, default_question_set_name(document, workspace))
+    usable = held.usable_annotations(question_set, document.company) if held and question_set else None
     return {
         "name": document.name,
         "company": document.company,
@@ -171,7 +175,7 @@ def show_policy(
     if text and json:
         print_json({"document": document.name, "digest": document.digest, "text": document.text})
     elif text:
-        show(document.text.rstrip("\n"), exact=True)
+        show(document.text.rstrip("\n"), no_wrap=True)
     elif section is None:
         _print_document_facts_and_outline(workspace, document, json=json)
     else:
@@ -179,7 +183,7 @@ def show_policy(
 
 
 def _print_document_facts_and_outline(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.languages.catalog import describe_language
+    from genaipa.languages.catalog import language_in_words
     from genaipa.policies.document import document_layers_and_paths_by_name
     from genaipa.questions.sets import default_question_set_name
 
@@ -194,13 +198,13 @@ def _print_document_facts_and_outline(workspace: Workspace, document: Document, 
             ("title", about.title),
             ("kind", document.kind),
             ("company" if document.kind == "policy" else "name", document.company),
-            ("language", "" if document.english else describe_language(document.text, document.language)),
+            ("language", "" if document.english else language_in_words(document.text, document.language)),
             ("date", about.date),
             ("source", about.source),
             ("license", about.license),
             ("text", about.extraction),
             ("size", f"{format_count(facts['words'], 'word')}, {format_count(facts['sections'], 'section')}"),
-            ("answers", _describe_annotated_answers(facts, default_question_set_name(document, workspace))),
+            ("answers", _describe_annotated_answer_count(facts, default_question_set_name(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
             ("file", str(document_layers_and_paths_by_name(workspace)[document.name][1])),
             ("sha256", document.digest),
@@ -214,37 +218,41 @@ def _print_document_facts_and_outline(workspace: Workspace, document: Document, 
     if outline:
         show(
             "\nTo print a section: "
-            + shell_command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
+            + format_shell_command(
+                "genaipa", "policies", "show", document.name, "--section", document.sections[-1].label
+            )
         )
     else:
         show("No sections were found in the text, so answers can cite only the parts in which it is sent.")
 
 
-def _describe_annotated_answers(facts: dict[str, Any], question_set: str) -> str:
+def _describe_annotated_answer_count(facts: dict[str, Any], question_set_name: str) -> str:
     """Say how many annotated answers there are, and to which questions."""
     if facts["answers"] is None:
         return str(facts["unused"])
     to = facts["answers_to"]
     text = f"{facts['answers']} annotated (the document is silent on {facts['silent']}), written for the set {to}"
     return (
-        text if to == question_set else f"{text}; {facts['answers_to_default']} of them also fit the set {question_set}"
+        text
+        if to == question_set_name
+        else f"{text}; {facts['answers_to_default']} of them also fit the set {question_set_name}"
     )
 
 
-def _print_section(document: Document, label: str, *, json: bool) -> None:
+def _print_section(document: Document, section_label: str, *, json: bool) -> None:
     from genaipa.policies.sections import find_innermost_cited_section
 
-    cited = find_innermost_cited_section(document.citable_sections, label)
+    cited = find_innermost_cited_section(document.citable_sections, section_label)
     if cited is None:
         labels = [section.number or section.title for section in document.sections]
-        raise UnknownNameError(f"section in {document.name}", label, labels)
+        raise UnknownNameError(f"section in {document.name}", section_label, labels)
     # A section ends where the next one begins, and here its subsections belong to it.
     after = (s.start for s in document.citable_sections if s.start > cited.start and s.level <= cited.level)
     text = document.text[cited.start : next(after, len(document.text))].strip()
     if json:
         print_json({"document": document.name, "label": cited.label, "title": cited.title, "text": text})
     else:
-        show(text, exact=True)
+        show(text, no_wrap=True)
 
 
 @app.command()
@@ -293,7 +301,7 @@ def add(
     for sentence in held:
         show(f"{sentence}.")
     show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml.")
-    queue_next_steps(f"Next: {shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}")
+    queue_next_steps(f"Next: {format_shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}")
 
 
 @app.command()
@@ -339,13 +347,13 @@ def require_own_workspace(workspace: Workspace) -> None:
         )
 
 
-def write_new_annotations_file(workspace: Workspace, document_name: str, text: str) -> Path:
+def write_new_annotations_file(workspace: Workspace, document_name: str, yaml_text: str) -> Path:
     """Write a new file of annotated answers about the document of that name, and return its path."""
     path = workspace.home / "annotations" / f"{document_name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(yaml_text)
     except FileExistsError:
         raise UsageError(f"{path} exists already; add to it, or move it away first.") from None
     except OSError as error:
@@ -381,24 +389,26 @@ def stats(
     if documents is None and by:
         raise UsageError("--by is for a corpus; give one with --documents.")
     if documents is None:
-        _output_document_statistics(split_names(names), json=json, output=output, force=force)
+        _write_or_print_document_statistics(split_names(names), json=json, output=output, force=force)
         return
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
-    from genaipa.policies.corpus import examine_corpus, read_unchecked_documents
-    from genaipa.policies.statistics import measure_distributions
+    from genaipa.policies.corpus import read_and_check_corpus, read_unchecked_corpus_documents
+    from genaipa.policies.statistics import measure_distributions_by_group
 
     with _show_document_progress("checking") as count:
-        corpus = examine_corpus(documents, stratum_column=by, on_row=count)
+        corpus = read_and_check_corpus(documents, stratum_column=by, on_row=count)
     for remark in corpus.remarks_on_groups:
         print_to_stderr(remark)
     with _show_document_progress("measured", corpus.document_count) as count:
-        groups = measure_distributions(_yield_counted_documents(read_unchecked_documents(documents), count), by)
+        groups = measure_distributions_by_group(
+            _yield_counted_documents(read_unchecked_corpus_documents(documents), count), by
+        )
     if output is not None:
         _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
         show(f"{output}: {format_count(corpus.document_count, 'document')}")
     elif json:
-        print_json(_make_statistics_json(corpus, groups, by))
+        print_json(_corpus_statistics_to_dict(corpus, groups, by))
     else:
         _print_distributions(corpus, groups, by)
 
@@ -425,14 +435,16 @@ def _yield_counted_documents(documents: Iterable[Document], count_document: Any)
         yield document
 
 
-def _output_document_statistics(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
+def _write_or_print_document_statistics(
+    document_names: tuple[str, ...], *, json: bool, output: Path | None, force: bool
+) -> None:
     from genaipa.datasets.base import load_named_document
     from genaipa.policies.document import document_layers_and_paths_by_name
     from genaipa.policies.statistics import MEASURES, measure_document
 
     workspace = current_workspace()
     rows: list[dict[str, Any]] = []
-    for name in names or document_layers_and_paths_by_name(workspace):
+    for name in document_names or document_layers_and_paths_by_name(workspace):
         values = zip(MEASURES, measure_document(load_named_document(workspace, name)), strict=True)
         rows.append({"name": name} | {measure: _round_measure(measure, value) for measure, value in values})
     if output is not None:
@@ -443,7 +455,11 @@ def _output_document_statistics(names: tuple[str, ...], *, json: bool, output: P
     else:
         measures = [measure for measure in MEASURES if not all(math.isnan(row[measure]) for row in rows)]
         cells = [(row["name"], *(_format_measure(measure, row[measure]) for measure in measures)) for row in rows]
-        print_table(("name", *(_HEADERS[measure] for measure in measures)), cells, right=range(1, 1 + len(measures)))
+        print_table(
+            ("name", *(_HEADERS[measure] for measure in measures)),
+            cells,
+            right_aligned_columns=range(1, 1 + len(measures)),
+        )
         _print_measure_notes(measures)
 
 
@@ -482,38 +498,47 @@ def _format_measure(measure: str, value: float) -> str:
     return forms.get(measure, "{:,.0f}").format(value)
 
 
-def _distribution_rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]]:
+def _distribution_rows(group: DocumentGroup, group_column: str) -> Iterator[dict[str, Any]]:
     for measure, spread in group.quartiles.items():
         values = {name: _round_measure(measure, value) for name, value in spread._asdict().items()}
-        yield {**({by: group.name} if by else {}), "documents": group.documents, "measure": measure, **values}
+        yield {
+            **({group_column: group.name} if group_column else {}),
+            "documents": group.documents,
+            "measure": measure,
+            **values,
+        }
 
 
-def _make_statistics_json(corpus: Corpus, groups: list[DocumentGroup], by: str) -> dict[str, Any]:
+def _corpus_statistics_to_dict(corpus: Corpus, groups: list[DocumentGroup], group_column: str) -> dict[str, Any]:
     return {
         "file": str(corpus.path),
         "digest": corpus.digest,
         "documents": corpus.document_count,
         "texts": corpus.distinct_text_count,
         "columns": corpus.groups,
-        "by": by,
-        "rows": [row for group in groups for row in _distribution_rows(group, by)],
+        "by": group_column,
+        "rows": [row for group in groups for row in _distribution_rows(group, group_column)],
     }
 
 
-def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -> None:
+def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], group_column: str) -> None:
     cells = []
     for group in groups:
         for measure, spread in group.quartiles.items():
             minimum, lower, median, upper, maximum = (_format_measure(measure, value) for value in spread)
-            lead = ((group.name or "(none)", f"{group.documents:,}") if measure == "words" else ("", "")) if by else ()
+            lead = (
+                ((group.name or "(none)", f"{group.documents:,}") if measure == "words" else ("", ""))
+                if group_column
+                else ()
+            )
             cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{minimum} to {maximum}"))
-    head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
-    print_table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
+    head = ((group_column, "documents") if group_column else (), ("measure", "median", "quartiles", "range"))
+    print_table((*head[0], *head[1]), cells, right_aligned_columns=range(1 + len(head[0]), 4 + len(head[0])))
     copies = corpus.document_count - corpus.distinct_text_count
     copies_note = f", {copies:,} of which have the same text as another document of the company" if copies else ""
     show(f"{format_count(corpus.document_count, 'document')}{copies_note}.")
     _print_measure_notes({measure for group in groups for measure in group.quartiles})
-    if corpus.groups and not by:
+    if corpus.groups and not group_column:
         show(f"To measure groups: --by {' or '.join(corpus.groups)}")
 
 
@@ -522,5 +547,5 @@ def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
 
     if path.suffix.lower() != ".csv":
         raise UsageError(f"{path}: statistics are written as .csv; for JSON, use --json.")
-    with open_output(path, force=force) as file:
+    with open_output_file(path, force=force) as file:
         write_csv(file, list(rows[0]), ([row[name] for name in rows[0]] for row in rows))

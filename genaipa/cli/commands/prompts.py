@@ -19,7 +19,7 @@ from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from genaipa.tasks.prompts import Prompts, Script
+    from genaipa.tasks.prompts import PromptSet, Script
     from genaipa.workspace import Workspace
 
 
@@ -64,22 +64,22 @@ def prompts(
             _print_prompt_sets(workspace, prompts)
         _print_template_table_and_texts(loaded, chosen, json=json)
     else:
-        _print_messages(workspace, loaded, chosen, policy, json=json)
+        _print_filled_in_messages(workspace, loaded, chosen, policy, json=json)
 
 
-def _template_rank(name: str) -> int:
+def _template_rank(template_name: str) -> int:
     """Return the rank of a template: in the order of a conversation, included ones last."""
     from genaipa.tasks.prompts import TEMPLATES
 
     order = list(TEMPLATES)
-    return order.index(name) if name in order else len(order)
+    return order.index(template_name) if template_name in order else len(order)
 
 
-def _template_variables(name: str) -> tuple[str, ...]:
+def _template_variable_names(template_name: str) -> tuple[str, ...]:
     """Return the variables of a template; an included one sees the variables of the template around it."""
     from genaipa.tasks.prompts import TEMPLATES
 
-    return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
+    return ("company", "subject", *TEMPLATES[template_name]) if template_name in TEMPLATES else ()
 
 
 def _print_prompt_sets(workspace: Workspace, set_shown_below: str) -> None:
@@ -96,75 +96,85 @@ def _print_prompt_sets(workspace: Workspace, set_shown_below: str) -> None:
     show(f"\nMessages of {set_shown_below}, with the variables that are filled in:")
 
 
-def _print_template_table_and_texts(loaded: Prompts, names: list[str], *, json: bool) -> None:
+def _print_template_table_and_texts(prompt_set: PromptSet, template_names: list[str], *, json: bool) -> None:
     if json:
         print_json(
             [
                 {
                     "name": name,
-                    "set": loaded.name,
-                    "variables": _template_variables(name),
-                    "layer": loaded.files[name][0],
-                    "digest": loaded.digests[name],
-                    "source": loaded.template_texts[name],
+                    "set": prompt_set.name,
+                    "variables": _template_variable_names(name),
+                    "layer": prompt_set.files[name][0],
+                    "digest": prompt_set.digests[name],
+                    "source": prompt_set.template_texts[name],
                 }
-                for name in names
+                for name in template_names
             ]
         )
         return
-    digests = loaded.digests
-    is_single, is_full = len(names) == 1, len(names) == 1 or is_explanation_wanted()
+    digests = prompt_set.digests
+    is_single, is_full = len(template_names) == 1, len(template_names) == 1 or is_explanation_wanted()
     heads = ("name", "variables", "from", "digest")
     cells = [
-        (name, ", ".join(_template_variables(name)) or role, loaded.files[name][0], digests[name][:12])
-        for name in names
+        (name, ", ".join(_template_variable_names(name)) or role, prompt_set.files[name][0], digests[name][:12])
+        for name in template_names
         # Of a template that is no message.
-        for role in ["(included by other templates)" if name in loaded.used_templates else "(not used in this set)"]
+        for role in [
+            "(included by other templates)" if name in prompt_set.used_template_names else "(not used in this set)"
+        ]
     ]
     print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
-    for name in names if is_full else ():
-        _print_text_under_title(name, loaded.template_texts[name].rstrip(), exact=False)
+    for name in template_names if is_full else ():
+        _print_text_under_title(name, prompt_set.template_texts[name].rstrip(), no_wrap=False)
     queue_explanation(
-        f"To replace a template, put a file with its name into prompts/{loaded.name}/ in your workspace, or into "
+        f"To replace a template, put a file with its name into prompts/{prompt_set.name}/ in your workspace, or into "
         "prompts/ for all sets; any other folder there is a set of your own."
     )
-    chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
+    chosen = "" if prompt_set.name == "neutral" else f" --prompts {prompt_set.name}"
     of = "" if is_single else "To show one: genaipa prompts NAME"
-    queue_next_steps(of, f"Filled in: genaipa prompts {names[0]}{chosen} --policy brindlecart")
+    queue_next_steps(of, f"Filled in: genaipa prompts {template_names[0]}{chosen} --policy brindlecart")
 
 
-def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
-    script = _make_message_script(workspace, loaded, policy)
+def _print_filled_in_messages(
+    workspace: Workspace, prompt_set: PromptSet, template_names: list[str], document_name: str, *, json: bool
+) -> None:
+    script = _make_message_script(workspace, prompt_set, document_name)
     messages = _example_messages_by_template(script)
-    if len(names) == 1 and names[0] not in messages:
-        reason = "other templates include it" if names[0] in loaded.used_templates else "this set does not use it"
-        raise UsageError(f"'{names[0]}' is not a message, because {reason}; see: genaipa prompts")
-    texts = {name: messages[name] for name in names if name in messages}
+    if len(template_names) == 1 and template_names[0] not in messages:
+        reason = (
+            "other templates include it"
+            if template_names[0] in prompt_set.used_template_names
+            else "this set does not use it"
+        )
+        raise UsageError(f"'{template_names[0]}' is not a message, because {reason}; see: genaipa prompts")
+    texts = {name: messages[name] for name in template_names if name in messages}
     if json:
-        print_json([{"name": name, "policy": policy, "text": text} for name, text in texts.items()])
+        print_json([{"name": name, "policy": document_name, "text": text} for name, text in texts.items()])
         return
     for name, text in texts.items():
-        _print_text_under_title(name, text, exact=True)
-    set_option = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
-    show(f"To print every message of a run: genaipa run --system SYSTEM --policy {policy}{set_option} --dry-run")
+        _print_text_under_title(name, text, no_wrap=True)
+    set_option = "" if prompt_set.name == "neutral" else f" --prompts {prompt_set.name}"
+    show(f"To print every message of a run: genaipa run --system SYSTEM --policy {document_name}{set_option} --dry-run")
 
 
-def _print_text_under_title(title: str, text: str, *, exact: bool) -> None:
-    show(f"===== {title}\n{text}\n", exact=exact)
+def _print_text_under_title(title: str, text: str, *, no_wrap: bool) -> None:
+    show(f"===== {title}\n{text}\n", no_wrap=no_wrap)
 
 
-def _make_message_script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
+def _make_message_script(workspace: Workspace, prompt_set: PromptSet, document_name: str) -> Script:
     """Make the script of messages for a document in parts of the usual size."""
     from genaipa.datasets.base import load_named_document
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_by_token_limit
     from genaipa.questions.sets import default_question_set_name, load_question_set
-    from genaipa.systems.costs import make_estimate_counter
+    from genaipa.systems.costs import make_estimating_token_counter
     from genaipa.tasks.prompts import Script
 
-    document = load_named_document(workspace, policy)
-    parts = tuple(split_by_token_limit(document, PART_TOKENS, make_estimate_counter().count))
-    return Script(document, parts, load_question_set(default_question_set_name(document, workspace), workspace), loaded)
+    document = load_named_document(workspace, document_name)
+    parts = tuple(split_by_token_limit(document, PART_TOKENS, make_estimating_token_counter().count))
+    return Script(
+        document, parts, load_question_set(default_question_set_name(document, workspace), workspace), prompt_set
+    )
 
 
 def _example_messages_by_template(script: Script) -> dict[str, str]:

@@ -9,7 +9,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, print_table, queue_next_steps, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.errors import UnknownNameError, UsageError, shell_command
+from genaipa.errors import UnknownNameError, UsageError, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def new(
         raise UsageError(f"{path} exists already; add to it, or choose another name.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
-    ask = shell_command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
+    ask = format_shell_command("genaipa", "run", "--system", "SYSTEM", "--policy", "POLICY", "--questions", name)
     show(f"{path}: fill it in, and check it with genaipa validate.")
     queue_next_steps(f"Then: {ask}")
 
@@ -137,61 +137,64 @@ def _print_question_sets(workspace: Workspace, *, json: bool) -> None:
         print_json(rows)
         return
     headers = ("name", "kind", "questions", "categories", "wordings", "from")
-    print_table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
+    print_table(headers, [tuple(row.values())[:-1] for row in rows], right_aligned_columns=(2, 3, 4))
     show("To show a set: genaipa questions policy     To start your own: genaipa questions new")
 
 
-def _print_question_set_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
+def _print_question_set_json(question_set: QuestionSet, wordings: list[Wording]) -> None:
     print_json(
         {
-            "name": chosen.name,
-            "title": chosen.title,
-            "kind": chosen.kind,
-            "placeholder": chosen.placeholder,
-            "source": chosen.source,
-            "license": chosen.license,
-            "language": chosen.language_code,
-            "translates": chosen.translates,
-            "translators": chosen.translators,
-            "checked_by": chosen.checked_by,
-            "categories": chosen.categories,
+            "name": question_set.name,
+            "title": question_set.title,
+            "kind": question_set.kind,
+            "placeholder": question_set.placeholder,
+            "source": question_set.source,
+            "license": question_set.license,
+            "language": question_set.language_code,
+            "translates": question_set.translates,
+            "translators": question_set.translators,
+            "checked_by": question_set.checked_by,
+            "categories": question_set.categories,
             "questions": [
                 {
                     "id": question.id,
                     "category": question.category,
                     "origin": question.origin,
-                    "texts": dict(_select_question_texts(chosen, question.id, wordings)),
+                    "texts": dict(_select_question_texts(question_set, question.id, wordings)),
                 }
-                for question in chosen.questions
+                for question in question_set.questions
             ],
         }
     )
 
 
-def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
+def _print_questions(question_set: QuestionSet, wordings: list[Wording]) -> None:
     show(
-        f"{chosen.title} ({chosen.name}): {format_count(len(chosen.questions), 'question')}, asked about a "
-        f"{chosen.kind}"
+        f"{question_set.title} ({question_set.name}): "
+        f"{format_count(len(question_set.questions), 'question')}, asked about a "
+        f"{question_set.kind}"
     )
-    if chosen.translation_credits:
-        show(f"Translated from {chosen.translates} {chosen.translation_credits}.")
-    show(f"{chosen.placeholder} becomes the document's company or short name.")
+    if question_set.translation_credits:
+        show(f"Translated from {question_set.translates} {question_set.translation_credits}.")
+    show(f"{question_set.placeholder} becomes the document's company or short name.")
     rows: list[tuple[str, ...]] = []
-    for category, title in chosen.categories.items():
+    for category, title in question_set.categories.items():
         rows += [("", ""), (category, title)] if rows else [(category, title)]
-        for question in chosen.questions:
+        for question in question_set.questions:
             if question.category == category:
-                texts = _select_question_texts(chosen, question.id, wordings)
+                texts = _select_question_texts(question_set, question.id, wordings)
                 rows.append((question.id, texts[0][1]))
                 rows += [("", f"- {text}") for _, text in texts[1:]]
     print_table(("id", ", ".join(wordings)), rows)
     if wordings == ["original"]:
-        show(f"To show the other wordings: genaipa questions {chosen.name} --wording all")
+        show(f"To show the other wordings: genaipa questions {question_set.name} --wording all")
 
 
-def _select_question_texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
+def _select_question_texts(
+    question_set: QuestionSet, question_id: str, wordings: list[Wording]
+) -> list[tuple[Wording, str]]:
     """Return those of the wordings that the question has, with their texts."""
     from genaipa.questions.sets import WORDINGS
 
-    question = chosen[question_id]
+    question = question_set[question_id]
     return [(w, question.text_in_wording(w)) for w in wordings if WORDINGS.index(w) <= len(question.paraphrases)]

@@ -6,10 +6,10 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.commands.leaderboard import caveat_on_few_documents
+from genaipa.cli.commands.leaderboard import list_caveat_on_few_documents
 from genaipa.cli.terminal.console import (
     print_caveat_unless_quiet,
-    print_first_caveats_explain_rest,
+    print_first_caveats_and_queue_rest,
     print_json,
     print_to_stderr,
     queue_explanation,
@@ -31,7 +31,7 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options
-from genaipa.errors import UsageError, shell_command
+from genaipa.errors import UsageError, format_shell_command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count, replace_unprintable_characters
 from genaipa.workspace import workspace_option_if_needed
@@ -94,13 +94,13 @@ def report(
     excluded.
     """
     from genaipa.reports import check_report_packages
-    from genaipa.runs.selection import select_sources
+    from genaipa.runs.selection import select_runs_and_apply_filters
 
     workspace = current_workspace()
     bounds, wanted = _resolve_band_bounds(workspace, green, red), choose_figure_formats(formats, ("svg",))
     _check_tidy_table_path(frame, force=force)
     # Names first: what reports need takes a second to import.
-    select_sources(workspace, split_names(run), only)
+    select_runs_and_apply_filters(workspace, split_names(run), only)
     check_report_packages()
     from genaipa.reports import report as reports
     from genaipa.reports.writing import choose_report_folder, read_report_selection
@@ -156,7 +156,7 @@ def _open_in_browser(page: Path) -> None:
         print_to_stderr(f"No browser could be opened; open {page} yourself.")
 
 
-def print_report_summary(report: Report, page: Path) -> None:
+def print_report_summary(report: Report, page_path: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
     from genaipa.reports.chapters.overall import note_unlike_scored_questions, note_unranked_systems
 
@@ -167,16 +167,16 @@ def print_report_summary(report: Report, page: Path) -> None:
     for sentence in report.study.lost:
         print_to_stderr(sentence)
     notable = [sentence for sentence in report.notable if sentence not in report.study.lost]
-    if counted := _describe_unscored_report(report):
+    if counted := _describe_unscored_report_or_empty(report):
         show(counted)
-        print_first_caveats_explain_rest(report.gaps)
-        queue_explanation(*(sentence for sentence in notable if sentence not in report.gaps))
+        print_first_caveats_and_queue_rest(report.missing_answer_sentences)
+        queue_explanation(*(sentence for sentence in notable if sentence not in report.missing_answer_sentences))
     else:
         show_tables_and_queue_notes(report.main_tables)
         print_caveat_unless_quiet(unranked := note_unranked_systems(report.frame))
-        print_first_caveats_explain_rest(
+        print_first_caveats_and_queue_rest(
             [
-                *caveat_on_few_documents(report.tables.get("leaderboard")),
+                *list_caveat_on_few_documents(report.tables.get("leaderboard")),
                 *(sentence for sentence in notable if sentence != unranked),
             ]
         )
@@ -187,17 +187,17 @@ def print_report_summary(report: Report, page: Path) -> None:
             f"{format_count(len(report.absent), 'chapter')} {'has' if len(report.absent) == 1 else 'have'} no data yet."
         )
     queue_explanation(*report.absent)
-    queue_next_steps(f"Report: {page}", always=True)
+    queue_next_steps(f"Report: {page_path}", even_if_quiet=True)
     if counted or "leaderboard" in report.tables:
         best = [] if counted else list(report.tables["leaderboard"].data["system"][:2])
         common = ["--anyway"] if note_unlike_scored_questions(report.frame) else []
-        compare = shell_command("genaipa", "compare", *best, *common)
+        compare = format_shell_command("genaipa", "compare", *best, *common)
         queue_next_steps(
             f"Next: genaipa score{arguments}" if counted or report.absent or len(best) == 1 else f"Next: {compare}"
         )
 
 
-def _describe_unscored_report(report: Report) -> str:
+def _describe_unscored_report_or_empty(report: Report) -> str:
     """Return the sentence in place of tables where people have scored nothing; empty where they have."""
     if "leaderboard" in report.tables or "card" in report.tables or "answers" not in report.tables:
         return ""
@@ -229,6 +229,6 @@ def _write_tidy_table(report: Report, path: Path) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write_frame(report.study.make_tidy_table(), path)
+        tidy.write_frame_as_csv_or_parquet(report.study.make_tidy_table(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.batches.batched import BatchingOptions
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.run import RunOutcome
@@ -30,7 +30,7 @@ _PATIENCE = 60.0
 """Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
-def _add_sampling_and_kind_options(command: Any) -> inspect.Signature:
+def _signature_with_all_run_options(command: Any) -> inspect.Signature:
     """Return a command's signature with the options of the tables in place of its `own`, each in its place."""
     signature = inspect.signature(command, eval_str=True)
     *parameters, _ = signature.parameters.values()
@@ -82,7 +82,7 @@ def run(
     or --resume, asks only the missing questions.
     """
     from genaipa.cli.commands import run_slices
-    from genaipa.cli.commands.run_summary import print_preview
+    from genaipa.cli.commands.run_summary import print_messages_or_estimate
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
@@ -108,7 +108,7 @@ def run(
         prepared = run_slices.prepare_run_or_first_slice(workspace, request, observer, covers_all_slices=part is None)
     run_slices.refuse_launcher_unless_all_slices(on, prepared)
     if dry_run or estimate:
-        print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
+        print_messages_or_estimate(prepared, show_messages=dry_run, json=json, in_batches=bool(batch))
         return
     parallel_sizes = {"data_parallel_size": data_parallel_size, "tensor_parallel_size": tensor_parallel_size}
     sizes = _format_given_options_as_words(**parallel_sizes)
@@ -119,14 +119,14 @@ def run(
         driver = run_slices.StudyDriver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.run_study(context, observer))
     raise typer.Exit(
-        carry_out_and_print_run(prepared, limits, observer, json=json, resume_options=flags, launched=launched)
+        carry_out_and_print_run(prepared, limits, observer, json=json, resume_options=flags, by_driver=launched)
     )
 
 
-run.__signature__ = _add_sampling_and_kind_options(run)  # type: ignore[attr-defined]
+run.__signature__ = _signature_with_all_run_options(run)  # type: ignore[attr-defined]
 
 
-def _resolve_kind_task_and_plan_options(task: str, task_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+def _resolve_kind_task_and_plan_options(task: str, given_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the kind and the task that the options name, and the other given options of kinds."""
     from genaipa.kinds import DEFAULT, load_kinds
     from genaipa.tasks.catalog import find_task_kind_or_plain
@@ -134,7 +134,7 @@ def _resolve_kind_task_and_plan_options(task: str, task_options: Mapping[str, An
     naming = {kind.option: name for name, kind in load_kinds().items() if kind.option}
     values = {
         name: split_names([*value]) or None if isinstance(value, list | tuple) else value
-        for name, value in task_options.items()
+        for name, value in given_options.items()
     }
     plan = {name: value for name, value in values.items() if name not in naming and value is not None}
     for option, kind in naming.items():
@@ -158,28 +158,31 @@ def _format_given_options_as_words(**options: str | float | None) -> list[str]:
     return [word for flag, value in option_values for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
-def check_server_starts_for_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
+def check_server_starts_for_flags(server_flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
     """Return the flags of a server; a UsageError where none would be started."""
-    from genaipa.execution.serving import find_systems_to_serve
+    from genaipa.execution.serving import find_systems_needing_local_server
 
-    if flags and not find_systems_to_serve(prepared.systems):
+    if server_flags and not find_systems_needing_local_server(prepared.systems):
         raise UsageError(
-            f"{flags[0]} is for a server that genaipa starts, for a vllm/… model without VLLM_BASE_URL; leave it out, "
+            f"{server_flags[0]} is for a server that genaipa starts, for a vllm/… model without "
+            "VLLM_BASE_URL; leave it out, "
             "or pass it to your own server."
         )
-    return tuple(flags)
+    return tuple(server_flags)
 
 
-def combine_batch_and_no_wait_options(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
+def combine_batch_and_no_wait_options(
+    batch: bool | None, *runs: PreparedRun, no_wait: bool
+) -> BatchingOptions | bool | None:
     """Return how a run is asked by batches: as the options say; None to go on as it was begun."""
-    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.batches.batched import BatchingOptions
     from genaipa.runs.batches import has_batches
 
     if not no_wait:
         return batch
     if batch is False or (batch is None and not any(run.folder and has_batches(run.folder.path) for run in runs)):
         raise UsageError("--no-wait is for batches; add --batch.")
-    return Batching(wait=False)
+    return BatchingOptions(wait=False)
 
 
 def _refuse_plan_options_with_resume(context: typer.Context) -> None:
@@ -201,26 +204,26 @@ def carry_out_and_print_run(
     *,
     json: bool,
     resume_options: Sequence[str] = (),
-    launched: bool = False,
+    by_driver: bool = False,
 ) -> int:
-    """Ask the missing questions, and print the outcome, unless a driver `launched` it; return the exit code."""
+    """Ask the missing questions, and print the outcome, unless a driver `by_driver` it; return the exit code."""
     import asyncio
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.env_file import print_which_keys_came_from_env_file
     from genaipa.cli.terminal.progress import print_interruption_and_next_command
 
-    if prepared.is_complete and launched:
+    if prepared.is_complete and by_driver:
         return 0
     if prepared.is_complete:
         return run_summary.print_run_already_complete(prepared, json=json)
     print_which_keys_came_from_env_file(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_carry_out_interruptibly(prepared, limits, observer, _PATIENCE if launched else 0.0))
+        outcome = asyncio.run(_carry_out_interruptibly(prepared, limits, observer, _PATIENCE if by_driver else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
         print_interruption_and_next_command(prepared.folder, resume_options)
         return INTERRUPTED
-    if not launched:
+    if not by_driver:
         run_summary.print_run_outcome(prepared, outcome, json=json, resume_options=resume_options)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.options import option, read_config
+from genaipa.cli.terminal.options import option, read_parameters_from_config
 from genaipa.execution.launch import launcher_names
 from genaipa.files.text import read_text
 from genaipa.kinds import find_kind_or_placeholder, load_kinds, load_plan_options
@@ -41,7 +41,7 @@ def _parse_spending_cap(value: object) -> float:
 def _set_defaults_from_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the file's values the defaults of this command; the command line still wins."""
     if path is not None:
-        context.default_map = {**(context.default_map or {}), **read_config(path, context)}
+        context.default_map = {**(context.default_map or {}), **read_parameters_from_config(path, context)}
     return path
 
 
@@ -310,7 +310,7 @@ def _make_task_kind_options() -> dict[str, TableOption]:
     kind_options: dict[str, TableOption] = {}
     for kind in load_kinds().values():
         if kind.option:
-            named = completion.make_completion_from_names(kind.task_names)
+            named = completion.make_name_completion_callback(kind.task_names)
             annotation = option(
                 f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named
             )

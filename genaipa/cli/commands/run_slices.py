@@ -20,7 +20,7 @@ from genaipa.cli.terminal.console import (
 )
 from genaipa.cli.terminal.process import end_process_when_stdin_closes
 from genaipa.cli.terminal.progress import show_progress
-from genaipa.errors import ManyDocumentsError, OptionError, shell_command
+from genaipa.errors import ManyDocumentsError, OptionError, format_shell_command
 from genaipa.execution.launch import (
     CAPPED,
     COMPLETE,
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Slice
-    from genaipa.runs.status import Tally
+    from genaipa.runs.records import StudySlice
+    from genaipa.runs.status import AnswerTally
     from genaipa.tasks.request import RunRequest
     from genaipa.workspace import Workspace
 
@@ -82,7 +82,7 @@ class StudyDriver:
     """When the folder of runs had changed last, when slices were looked for."""
 
     @property
-    def representative_slice(self) -> Slice:
+    def representative_slice(self) -> StudySlice:
         """The slice that stands for all."""
         assert self.run.slice is not None, "a study has slices"
         return self.run.slice
@@ -109,7 +109,7 @@ class StudyDriver:
             return self.workspace.runs.stat().st_mtime_ns
         return 0
 
-    def find_unfinished_slices(self) -> list[int]:
+    def find_unfinished_slice_indices(self) -> list[int]:
         """Return the slices that lack something, or were never begun."""
         begun = self.find_begun_slices()
         return [
@@ -123,17 +123,17 @@ class StudyDriver:
         import asyncio
 
         from genaipa.execution.run import check_batching_and_spending_cap, make_systems_ready
-        from genaipa.execution.serving import find_systems_to_serve, serve_models
+        from genaipa.execution.serving import find_systems_needing_local_server, serve_model_and_yield_variables
 
         launcher, at_once = parse_launcher_and_slices_at_once(self.on)
         cap = self.run.resolve_spending_cap(self.limits.max_cost)
         check_batching_and_spending_cap(self.run, replace(self.limits, max_cost=cap))
-        tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished_slices()
+        tally, todo = StudyTally(self.find_begun_slices, self.run), self.find_unfinished_slice_indices()
         if not todo:
-            return self._print_study_outcome(tally.count_all_slices(), "complete", {})
+            return self._print_study_outcome(tally.tally_answers_of_all_slices(), "complete", {})
         systems = asyncio.run(make_systems_ready(self.run, lambda _sentence: None))
         observer.on_systems_ready(self.run, systems, cap)
-        served, flags = find_systems_to_serve(self.run.systems), self.limits.server_flags
+        served, flags = find_systems_needing_local_server(self.run.systems), self.limits.server_flags
         is_here = launcher.is_here
         launch = Launch(
             self._make_slice_command_words(context, [] if is_here else flags, resuming=bool(self._begun)),
@@ -149,7 +149,7 @@ class StudyDriver:
             },
         )
         serving = (
-            serve_models(self.run.systems, flags, print_to_stderr)
+            serve_model_and_yield_variables(self.run.systems, flags, print_to_stderr)
             if is_here
             else contextlib.nullcontext(dict[str, str]())
         )
@@ -158,15 +158,15 @@ class StudyDriver:
             f"{self.representative_slice.study}, {launcher.about}"
         )
         with serving as launch.environment, show_progress(self.run.spec.systems, cap, subject) as display:
-            display.on_run_started(tally.count_all_slices())
-            launch.watch = lambda: display.on_counts_updated(tally.count_all_slices())
+            display.on_run_started(tally.tally_answers_of_all_slices())
+            launch.watch = lambda: display.on_counts_updated(tally.tally_answers_of_all_slices())
             try:
                 carry_out_slices_resuming_capped(launch, launcher, todo, at_once)
             except KeyboardInterrupt:
                 status = "interrupted"
             else:
                 status = self._determine_study_status(launch.codes)
-        return self._print_study_outcome(tally.count_all_slices(), status, launch.codes)
+        return self._print_study_outcome(tally.tally_answers_of_all_slices(), status, launch.codes)
 
     def _make_slice_command_words(self, context: typer.Context, flags: Sequence[str], *, resuming: bool) -> list[str]:
         """Return the words of `genaipa run` that all slices share, or those that go on `resuming`."""
@@ -178,16 +178,16 @@ class StudyDriver:
 
     def _determine_study_status(self, exit_codes: Mapping[int, int]) -> str:
         """Return the status of the study."""
-        if not self.find_unfinished_slices():
+        if not self.find_unfinished_slice_indices():
             return "complete"
         return "capped" if CAPPED in exit_codes.values() else "partial"
 
-    def _print_study_outcome(self, tally: Tally, status: str, exit_codes: Mapping[int, int]) -> int:
+    def _print_study_outcome(self, tally: AnswerTally, status: str, exit_codes: Mapping[int, int]) -> int:
         """Print the outcome of the study and the next step; return the exit code."""
         from genaipa.cli.commands.run_summary import print_tally, tally_rows
 
         begun = self.find_begun_slices()
-        unfinished = self.find_unfinished_slices()
+        unfinished = self.find_unfinished_slice_indices()
         if self.json:
             facts = {
                 "study": self.representative_slice.study,
@@ -214,15 +214,16 @@ class StudyDriver:
             )
         return {"complete": COMPLETE, "capped": CAPPED, "interrupted": INTERRUPTED}[status]
 
-    def _describe_next_step(self, tally: Tally, status: str) -> str:
+    def _describe_next_step(self, tally: AnswerTally, status: str) -> str:
         """Return the sentence that the driver ends with."""
         home = workspace_option_if_needed(self.workspace.home)
         if status == "complete":
             return (
-                f"Complete. All figures: {shell_command('genaipa', 'report', self.representative_slice.study, *home)}"
+                "Complete. All figures: "
+                f"{format_shell_command('genaipa', 'report', self.representative_slice.study, *home)}"
             )
         words = ["--on", self.on] if self.on != ONE else []
-        go_on = shell_command("genaipa", "run", "--resume", self.representative_slice.study, *words, *home)
+        go_on = format_shell_command("genaipa", "run", "--resume", self.representative_slice.study, *words, *home)
         if status == "capped":
             cap = self.run.resolve_spending_cap(self.limits.max_cost)
             return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Continue with a higher cap: {go_on}"
@@ -238,11 +239,11 @@ def select_shared_option_words(context: typer.Context, parameter_names: Collecti
         source = context.get_parameter_source(name)
         is_given = source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
         if is_given and name not in _OF_THE_DRIVER and (parameter_names is None or name in parameter_names):
-            words += _format_option(parameter, context.params[name])
+            words += _format_option_words(parameter, context.params[name])
     return words
 
 
-def _format_option(parameter: Any, value: Any) -> list[str]:
+def _format_option_words(parameter: Any, value: Any) -> list[str]:
     """Return the words of an option with its value, or its values."""
     flag = max(parameter.opts, key=len)
     if isinstance(value, bool):
@@ -259,22 +260,22 @@ def end_with_driver_if_launched() -> bool:
     return True
 
 
-def parse_slice_option(slice_text: str | None, slices: int | None, resume: str | None) -> tuple[int, int] | None:
+def parse_slice_option(slice_text: str | None, slice_count: int | None, resume: str | None) -> tuple[int, int] | None:
     """Return which slice is named, and of how many; None for all. An OptionError for options that don't go together."""
-    if slices is not None and (slice_text is not None or resume is not None):
+    if slice_count is not None and (slice_text is not None or resume is not None):
         raise OptionError("slices", " starts all slices of a study; leave it out, or leave out --slice and --resume.")
     return None if slice_text is None else parse_slice(slice_text)
 
 
-def refuse_launcher_unless_all_slices(on: str | None, prepared: PreparedRun) -> None:
+def refuse_launcher_unless_all_slices(launcher: str | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a place of slices where there are none, or only one."""
-    if on is not None and not prepared.stands_for_all:
+    if launcher is not None and not prepared.stands_for_all:
         raise OptionError("on", " applies to all slices of a study; start one with: --documents FILE --slices 16")
 
 
 def prepare_resumed_run_or_slice(
     workspace: Workspace,
-    name: str,
+    run_or_study_name: str,
     slice_position: tuple[int, int] | None,
     observer: TerminalObserver,
     *,
@@ -284,7 +285,7 @@ def prepare_resumed_run_or_slice(
     from genaipa.execution.prepare import prepare_resumed_run
     from genaipa.execution.siblings import resume_or_prepare_slice
 
-    meant = find_run_or_study(workspace, name)
+    meant = find_run_or_study(workspace, run_or_study_name)
     if isinstance(meant, SlicedStudy):
         example = slice_position or (min(meant.slices), meant.number)
         run = resume_or_prepare_slice(workspace, meant, example, observer, offline=offline)
@@ -294,7 +295,7 @@ def prepare_resumed_run_or_slice(
         raise OptionError(
             "slice", f" applies only to a study, but {meant.name} is a run; leave it out to continue the run."
         )
-    return prepare_resumed_run(workspace, name, observer, offline=offline)
+    return prepare_resumed_run(workspace, run_or_study_name, observer, offline=offline)
 
 
 def prepare_run_or_first_slice(
@@ -318,9 +319,9 @@ def prepare_run_or_first_slice(
     return run
 
 
-def needs_study_driver(run: PreparedRun, on: str | None, *, json: bool) -> bool:
+def needs_study_driver(run: PreparedRun, launcher: str | None, *, json: bool) -> bool:
     """Tell whether a run is a study to drive; its only slice is carried out in this process, unless it is told where.
 
     As `json` a study of one slice has the form of any other.
     """
-    return run.stands_for_all and run.slice is not None and (run.slice.number > 1 or on is not None or json)
+    return run.stands_for_all and run.slice is not None and (run.slice.number > 1 or launcher is not None or json)

@@ -26,8 +26,13 @@ from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import DEFAULT, RunClosing, find_kind_or_placeholder
 from genaipa.runs.status import AnswerCounts
 from genaipa.systems.base import ASSUMED_THOUGHTS, Sampling
-from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import find_provider, shorten_system_names, split_system_name_and_effort, unwrap_system
+from genaipa.systems.endpoint import read_environment_variable
+from genaipa.systems.provider import (
+    find_provider,
+    shorten_system_names,
+    split_system_name_and_effort,
+    strip_wrapper_from_system_name,
+)
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
     from genaipa.execution.ready import CostEstimate, ReadySystem
     from genaipa.execution.run import RunOutcome
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.status import Tally
+    from genaipa.runs.status import AnswerTally
     from genaipa.tasks.base import Task
     from genaipa.workspace import Workspace
 
@@ -45,30 +50,30 @@ if TYPE_CHECKING:
 _CENT = 0.01
 
 
-def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = False) -> None:
+def print_messages_or_estimate(*runs: PreparedRun, show_messages: bool, json: bool, in_batches: bool = False) -> None:
     """Print the messages, or else the estimate. Nothing is asked and no key is needed."""
     from genaipa.execution.batches.batched import refuse_new_batches_showing_documents
     from genaipa.execution.run import make_systems_ready
 
-    for run in runs if batch else ():
+    for run in runs if in_batches else ():
         refuse_new_batches_showing_documents(run)
     pairs = [(run, ready) for run in runs for ready in asyncio.run(make_systems_ready(run, print_to_stderr))]
     if example := next((run for run in runs if run.study_size_factor != 1), None):
         documents = format_count(len(example.task.facts), "document")
         print_to_stderr(
-            f"{'shown' if messages else 'estimated'} for one slice, with {documents} of {example.documents_label}"
+            f"{'shown' if show_messages else 'estimated'} for one slice, with {documents} of {example.documents_label}"
         )
-    if messages:
-        _print_messages(pairs, json=json)
+    if show_messages:
+        _print_conversations_to_send(pairs, json=json)
     else:
-        _print_estimate(pairs, json=json, batch=batch)
+        _print_cost_estimate(pairs, json=json, in_batches=in_batches)
 
 
-def _print_messages(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool) -> None:
+def _print_conversations_to_send(runs_and_systems: list[tuple[PreparedRun, ReadySystem]], *, json: bool) -> None:
     from genaipa.execution.calls import preview_conversations
 
     outputs = []
-    for run, ready in pairs:
+    for run, ready in runs_and_systems:
         prompt = Sampling(system_prompt=run.spec.system_prompt)
         head = [{"role": "system", "purpose": "system-prompt", "content": prompt.system_prompt or ""}]
         head = [] if prompt == Sampling() or ready.resolved.list_refused_options(prompt) else head
@@ -87,23 +92,29 @@ def _print_messages(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool)
                 continue
             show(f"===== {title}")
             for message in listed:
-                show("\n--- {role} ({purpose})\n{content}".format_map(message), exact=True)
+                show("\n--- {role} ({purpose})\n{content}".format_map(message), no_wrap=True)
             show()
     if json:
         print_json(outputs)
 
 
-def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool, batch: bool) -> None:
-    from genaipa.execution.ready import REPLY_TOKENS, estimate_run_costs
+def _print_cost_estimate(
+    runs_and_systems: list[tuple[PreparedRun, ReadySystem]], *, json: bool, in_batches: bool
+) -> None:
+    from genaipa.execution.ready import REPLY_TOKENS, estimate_run_costs_by_initialization
 
-    rows = [row for run, ready in pairs for row in estimate_run_costs(run, ready)]
-    labels = {ready.resolved.requested_name: _describe_token_counter_and_prices(ready) for _, ready in pairs}
-    halved = {r.resolved.requested_name for _, r in pairs if r.resolved.takes_batches} if batch else set[str]()
-    power = _estimate_smallest_differences(pairs[0][0].task, pairs[0][0].study_size_factor)
+    rows = [row for run, ready in runs_and_systems for row in estimate_run_costs_by_initialization(run, ready)]
+    labels = {ready.resolved.requested_name: _describe_token_counter_and_prices(ready) for _, ready in runs_and_systems}
+    halved = (
+        {r.resolved.requested_name for _, r in runs_and_systems if r.resolved.takes_batches}
+        if in_batches
+        else set[str]()
+    )
+    power = _estimate_detectable_differences(runs_and_systems[0][0].task, runs_and_systems[0][0].study_size_factor)
     if json:
         print_json({"rows": [_cost_estimate_to_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
-    procedure = pairs[0][0].spec.kind == DEFAULT
+    procedure = runs_and_systems[0][0].spec.kind == DEFAULT
     print_table(
         (
             "system",
@@ -128,7 +139,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
             )
             for row in rows
         ],
-        right=range(2, 8),
+        right_aligned_columns=range(2, 8),
     )
     for label in labels.values():
         show(label)
@@ -137,7 +148,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
         if procedure
         else round(sum(row.usage.output for row in rows) / max(1, sum(row.calls for row in rows)))
     )
-    levels = dict.fromkeys(ready.resolved.effort for _, ready in pairs)
+    levels = dict.fromkeys(ready.resolved.effort for _, ready in runs_and_systems)
     thoughts = [f"{count:,} at {level}" for level in levels if (count := ASSUMED_THOUGHTS.get(level))]
     reasoning = f"and {join_names(thoughts)} effort for reasoning" if thoughts else "without reasoning"
     show(f"Assumes {reply_tokens} output tokens per reply, {reasoning}; 'repeated' is input that a cache may serve.")
@@ -148,7 +159,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
     else:
         cost, cached_cost = (sum(side) for side in zip(*priced, strict=True)) if priced else (0.0, 0.0)
         show(f"{calls}, {_format_cost(cached_cost)} to {_format_cost(cost)}.")
-    if batch:
+    if in_batches:
         show(_describe_batch_cost_comparison(rows, halved))
     if power:
         from genaipa.stats.intervals import LEAST_DOCUMENTS
@@ -158,7 +169,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, ReadySystem]], *, json: bool,
             show(f"Fewer than {LEAST_DOCUMENTS} documents are too few to say anything about policies like these.")
 
 
-def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[str, Any]:
+def _estimate_detectable_differences(task: Task, document_factor: float) -> dict[str, Any]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
     `questions` are those about each document, the fewest; the run has `document_factor` the documents of the task.
@@ -180,7 +191,7 @@ def _estimate_smallest_differences(task: Task, document_factor: float) -> dict[s
     from genaipa.stats.power import find_detectable_differences
 
     questions, documents = min(counts, default=0), round(len(policies) * document_factor)
-    detectable = find_detectable_differences(questions, documents, PUBLISHED, largest=M_ALL_WIDTH)
+    detectable = find_detectable_differences(questions, documents, PUBLISHED, largest_difference=M_ALL_WIDTH)
     sizes = {target: round(size, 1) if isfinite(size) else None for target, size in detectable._asdict().items()}
     text = begin_detectable_difference_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
@@ -192,9 +203,9 @@ def _describe_token_counter_and_prices(ready: ReadySystem) -> str:
     return f"{ready.resolved.requested_name}: tokens counted by {counted}; prices: {price}."
 
 
-def _describe_batch_cost_comparison(rows: list[CostEstimate], half_price_systems: set[str]) -> str:
+def _describe_batch_cost_comparison(estimates: list[CostEstimate], half_price_systems: set[str]) -> str:
     """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
-    priced = [row for row in rows if row.system in half_price_systems and row.batch_cost is not None]
+    priced = [row for row in estimates if row.system in half_price_systems and row.batch_cost is not None]
     if not priced:
         return "In batches: no system accepts batches, or no price is known."
     batched = sum(row.batch_cost or 0.0 for row in priced)
@@ -206,20 +217,20 @@ def _describe_batch_cost_comparison(rows: list[CostEstimate], half_price_systems
     )
 
 
-def _cost_estimate_to_dict(row: CostEstimate, half_price_systems: set[str]) -> dict[str, object]:
-    extra = {"batch_cost": row.batch_cost} if row.system in half_price_systems else {}
+def _cost_estimate_to_dict(estimate: CostEstimate, half_price_systems: set[str]) -> dict[str, object]:
+    extra = {"batch_cost": estimate.batch_cost} if estimate.system in half_price_systems else {}
     return extra | {
-        "system": row.system,
-        "initialization": row.initialization,
-        "calls": row.calls,
-        "usage": row.usage,
-        "cost": row.cost,
-        "cached_cost": row.cached_cost,
+        "system": estimate.system,
+        "initialization": estimate.initialization,
+        "calls": estimate.calls,
+        "usage": estimate.usage,
+        "cost": estimate.cost,
+        "cached_cost": estimate.cached_cost,
     }
 
 
-def _format_cost(value: float | None) -> str:
-    return "?" if value is None else f"${value:.2f}" if value >= _CENT or value == 0 else f"${value:.4f}"
+def _format_cost(dollars: float | None) -> str:
+    return "?" if dollars is None else f"${dollars:.2f}" if dollars >= _CENT or dollars == 0 else f"${dollars:.4f}"
 
 
 _MINUTE = 60.0
@@ -265,14 +276,17 @@ def print_run_outcome(run: PreparedRun, outcome: RunOutcome, *, json: bool, resu
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"genaipa stopped asking {system}: {rewrite_options_as_flags(reason)}")
-    for sentence in [*_note_unexpected_served_models(folder), *note_cut_prompts_and_leaked_reasoning(outcome.tally)]:
+    for sentence in [
+        *_iterate_unexpected_model_sentences(folder),
+        *iterate_cut_prompt_and_reasoning_notes(outcome.tally),
+    ]:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
     print_caveat_unless_quiet(describe_run_next_step(folder, outcome, resume_options))
 
 
-def _print_mean_scores_or_closing_lines(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
+def _print_mean_scores_or_closing_lines(workspace: Workspace, folder: RunFolder, tally: AnswerTally) -> None:
     """Print the mean score of each system, or the lines of its kind of task."""
     if lines := _read_closing_lines_and_facts(workspace, folder).lines:
         for line in lines:
@@ -292,7 +306,7 @@ def _read_closing_lines_and_facts(workspace: Workspace, folder: RunFolder) -> Ru
         return RunClosing()
 
 
-def _note_unexpected_served_models(folder: RunFolder) -> Iterator[str]:
+def _iterate_unexpected_model_sentences(folder: RunFolder) -> Iterator[str]:
     """Yield a sentence on each system that was served by another model than it was asked for, or by several."""
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
@@ -302,7 +316,7 @@ def _note_unexpected_served_models(folder: RunFolder) -> Iterator[str]:
             )
             continue
         record, model = (
-            find_provider(unwrap_system(facts.model)),
+            find_provider(strip_wrapper_from_system_name(facts.model)),
             split_system_name_and_effort(facts.model)[0].rpartition("/")[2],
         )
         other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
@@ -311,11 +325,11 @@ def _note_unexpected_served_models(folder: RunFolder) -> Iterator[str]:
             yield f"{short_name} was served by {', '.join(other_models)}, which is not the model asked for."
 
 
-def note_cut_prompts_and_leaked_reasoning(tally: Tally) -> Iterator[str]:
+def iterate_cut_prompt_and_reasoning_notes(tally: AnswerTally) -> Iterator[str]:
     """Yield sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
     counts: dict[str, AnswerCounts] = {}
     for (system, _), row in tally.rows.items():
-        counts.setdefault(system, AnswerCounts()).add(row)
+        counts.setdefault(system, AnswerCounts()).add_counts(row)
     names = shorten_system_names(counts)
     for system, count in counts.items():
         if count.prompt_cut:
@@ -325,8 +339,8 @@ def note_cut_prompts_and_leaked_reasoning(tally: Tally) -> Iterator[str]:
             )
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = format_count(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
-        records = [record for system in thought if (record := find_provider(unwrap_system(system)))]
-        started = any(record.program and not read_variable(record.address) for record in records)
+        records = [record for system in thought if (record := find_provider(strip_wrapper_from_system_name(system)))]
+        started = any(record.program and not read_environment_variable(record.address) for record in records)
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
@@ -337,7 +351,7 @@ def note_cut_prompts_and_leaked_reasoning(tally: Tally) -> Iterator[str]:
 
 def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_options: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
-    from genaipa.runs.batches import describe_pending_batches, find_pending_batches
+    from genaipa.runs.batches import count_pending_batches_in_words, find_pending_batches
 
     missing = sum(row.missing_count for row in outcome.tally.rows.values())
     if outcome.status == "complete":
@@ -351,7 +365,7 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
     out = list(find_pending_batches(folder.path))
     go_on = format_command_with_run_name(folder, "run", *resume_options, "--resume")
     if out:
-        return f"{lack} {describe_pending_batches(out)}; collect with: {go_on}"
+        return f"{lack} {count_pending_batches_in_words(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
         models = {name: facts.model for name, facts in folder.manifest().systems.items()}
         providers = [find_provider(models.get(name, name)) for name in outcome.tally.incomplete_systems()]
@@ -375,7 +389,7 @@ def describe_run_next_step(folder: RunFolder, outcome: RunOutcome, resume_option
 def _describe_how_to_get_missing(folder: RunFolder, outcome: RunOutcome, resume_command: str) -> str:
     """Say how to get the missing answers; `resume_command` is the command that asks for them."""
     if outcome.status == "capped":
-        enough = _suggest_higher_cap(outcome)
+        enough = _suggest_higher_dollar_cap(outcome)
         return f"Continue with a higher cap (${enough:g} is a guess): {resume_command} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _are_all_failures_missing_recordings(folder):
         why = "Asking again can't help: the recording lacks these answers, or the turns before them."
@@ -390,7 +404,7 @@ def _are_all_failures_missing_recordings(folder: RunFolder) -> bool:
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
-def _suggest_higher_cap(outcome: RunOutcome) -> float:
+def _suggest_higher_dollar_cap(outcome: RunOutcome) -> float:
     """Return the dollars, to two figures, that the whole run may cost: at the price of its answers so far, and more."""
     totals = outcome.tally.totals()
     answered = totals.answered + totals.refused + totals.truncated
@@ -417,7 +431,7 @@ _COUNTS: tuple[tuple[str, Callable[[AnswerCounts], str]], ...] = (
 """Header → how a count is shown in that column of the closing table."""
 
 
-def print_tally(tally: Tally) -> None:
+def print_tally(tally: AnswerTally) -> None:
     """Print a row for each system and initialization, and one for all; columns of zeros are left out."""
     initializations = {initialization for _, initialization in tally.rows}
     names = shorten_system_names(system for system, _ in tally.rows)
@@ -431,17 +445,17 @@ def print_tally(tally: Tally) -> None:
     visible = [(header, cells) for header, cells in columns if any(cells)]
     first = f"system ({initializations.pop()})" if len(initializations) == 1 else "system"
     cells = zip((name for name, _ in rows), *(cells for _, cells in visible), strict=True)
-    print_table((first, *(header for header, _ in visible)), cells, right=range(1, 1 + len(visible)))
+    print_table((first, *(header for header, _ in visible)), cells, right_aligned_columns=range(1, 1 + len(visible)))
 
 
 def _sum_counts(counts: Iterable[AnswerCounts]) -> AnswerCounts:
     total = AnswerCounts()
     for count in counts:
-        total.add(count)
+        total.add_counts(count)
     return total
 
 
-def tally_rows(tally: Tally) -> list[dict[str, object]]:
+def tally_rows(tally: AnswerTally) -> list[dict[str, object]]:
     """Return the counts of each system and initialization for machines."""
     return [
         {
@@ -461,7 +475,7 @@ def tally_rows(tally: Tally) -> list[dict[str, object]]:
     ]
 
 
-def summarize_run(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+def summarize_run(folder: RunFolder, status: str, tally: AnswerTally) -> dict[str, object]:
     """Summarize the outcome of a run for machines."""
     facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": tally_rows(tally)}
     scores = {system: round(sum(values.values()) / len(values), 6) for system, values in tally.scores.items()}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, print_json, print_table, print_to_stderr, show
+from genaipa.cli.terminal.console import print_error_to_stderr, print_json, print_table, print_to_stderr, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
-from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, shell_command
+from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, format_shell_command
 from genaipa.runs.filters import EVERYTHING, Filters, models_by_system
 from genaipa.words import format_count
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.manifest import ManifestHead
-    from genaipa.runs.records import Manifest, RunStatus, Totals
+    from genaipa.runs.records import Manifest, RunStatus, RunTotals
     from genaipa.runs.slices import SlicedStudy
     from genaipa.workspace import Workspace
 
@@ -48,7 +48,7 @@ def list_runs(
     readable, problems = _read_entries_and_problems(workspace, names, with_all_documents=bool(only.documents))
     chosen = _select_entries(readable, names, only)
     for problem in problems:
-        complain(problem)
+        print_error_to_stderr(problem)
     print_study_slice_problems(workspace, [entry.folder for entry in chosen])
     if json:
         print_json([entry.as_dict() for entry in chosen])
@@ -57,13 +57,13 @@ def list_runs(
         rows = [entry.as_row() for entry in chosen]
         if not any(row[-1] for row in rows):
             headers, rows = headers[:-1], [row[:-1] for row in rows]
-        print_table(headers, rows, right=(5, 6))
+        print_table(headers, rows, right_aligned_columns=(5, 6))
         if len(chosen) < len(readable):
             print_to_stderr(f"Listed: {len(chosen)} of {len(readable)} runs.")
     elif readable:
         show(f"None of the {len(readable)} runs matches.")
     elif not problems:
-        first = shell_command(
+        first = format_shell_command(
             "genaipa",
             "run",
             "--system",
@@ -84,7 +84,7 @@ class _RunListEntry:
     name: str
     folder: RunFolder
     manifest: Manifest
-    totals: Totals
+    totals: RunTotals
     study: SlicedStudy | None = None
 
     @property
@@ -128,7 +128,7 @@ class _RunListEntry:
             _experiment_or_task_name(manifest),
             f"{totals.answer_count}/{totals.planned}",
             "" if totals.cost is None else f"${totals.cost:.2f}",
-            _describe_pending(_count_pending_answers_or_batches(self.folders, manifest, totals)),
+            _describe_pending_or_empty(_count_pending_answers_or_batches(self.folders, manifest, totals)),
         )
 
 
@@ -144,7 +144,7 @@ def _read_entries_and_problems(
     from genaipa.files.names import clean_folder_name
     from genaipa.runs.imported import is_imported_published_study
     from genaipa.runs.manifest import MANIFEST
-    from genaipa.runs.selection import is_run, list_run_folders_oldest_first
+    from genaipa.runs.selection import is_run_folder, list_run_folders_oldest_first
     from genaipa.runs.slices import group_slices_by_study_name
 
     folders = sorted(list_run_folders_oldest_first(workspace), key=is_imported_published_study)
@@ -166,33 +166,37 @@ def _read_entries_and_problems(
             continue
         try:
             entries.append(
-                _read_study(study, problems, with_all_documents=with_all_documents)
+                _read_study_entry(study, problems, with_all_documents=with_all_documents)
                 if study
-                else _read_run(folder, problems)
+                else _read_run_entry(folder, problems)
             )
         except GenaipaError as error:
             problems.append(str(error))
-    stray_folders = (path for path in sorted(workspace.runs.glob("[!.]*/")) if not is_run(path))
+    stray_folders = (path for path in sorted(workspace.runs.glob("[!.]*/")) if not is_run_folder(path))
     problems += [f"{path} has no {MANIFEST}, so it is not a run; move it elsewhere." for path in stray_folders]
     return entries, problems
 
 
-def _read_run(folder: RunFolder, problems: list[str]) -> _RunListEntry:
+def _read_run_entry(folder: RunFolder, problems_to_extend: list[str]) -> _RunListEntry:
     """Read the line of a run; the errors of its manifest."""
     manifest = folder.manifest()
-    manifest.status, totals = _read_status_and_totals(folder, manifest, problems)
+    manifest.status, totals = _read_status_and_totals(folder, manifest, problems_to_extend)
     return _RunListEntry(folder.name, folder, manifest, totals)
 
 
-def _read_study(study: SlicedStudy, problems: list[str], *, with_all_documents: bool) -> _RunListEntry:
+def _read_study_entry(study: SlicedStudy, problems_to_extend: list[str], *, with_all_documents: bool) -> _RunListEntry:
     """Read the line of a study: its worst status, and the sums of what its slices' manifests say."""
-    from genaipa.runs.records import RunStatus, Totals
+    from genaipa.runs.records import RunStatus, RunTotals
     from genaipa.runs.status import worst_status
 
     first = study.as_folders[0]
-    manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing_slices else ()), Totals()
+    manifest, statuses, totals = (
+        first.manifest(),
+        set[RunStatus]({"partial"} if study.missing_slices else ()),
+        RunTotals(),
+    )
     for folder in study.as_folders:
-        status, of_slice = _read_status_and_totals(folder, folder.read_manifest_head(), problems)
+        status, of_slice = _read_status_and_totals(folder, folder.read_manifest_head(), problems_to_extend)
         statuses.add(status)
         totals = totals.sum_with(of_slice)
         if with_all_documents:
@@ -202,12 +206,12 @@ def _read_study(study: SlicedStudy, problems: list[str], *, with_all_documents: 
 
 
 def _read_status_and_totals(
-    folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]
-) -> tuple[RunStatus, Totals]:
+    folder: RunFolder, manifest: Manifest | ManifestHead, problems_to_extend: list[str]
+) -> tuple[RunStatus, RunTotals]:
     """Return the status and the counts of a run, from its answers where the manifest is behind."""
-    lack = folder.describe_lost_answers(manifest)
+    lack = folder.describe_lost_answers_or_empty(manifest)
     if lack:
-        problems.append(lack)
+        problems_to_extend.append(lack)
     if manifest.status != "running" and not lack:
         return manifest.status, manifest.totals
     # The manifest is behind while a run goes on, and stays so if it is killed.
@@ -215,46 +219,52 @@ def _read_status_and_totals(
     return manifest.status, tally.totals()
 
 
-def _select_entries(runs: list[_RunListEntry], names: tuple[str, ...], only: Filters) -> list[_RunListEntry]:
+def _select_entries(
+    entries: list[_RunListEntry], names_or_parts: tuple[str, ...], filters: Filters
+) -> list[_RunListEntry]:
     """Select runs; an UnknownNameError for a name or a filter that fits none."""
-    if only.experiments:
-        experiments = {_experiment_or_task_name(entry.manifest) for entry in runs}
-        for name in only.experiments:
+    if filters.experiments:
+        experiments = {_experiment_or_task_name(entry.manifest) for entry in entries}
+        for name in filters.experiments:
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
-    begun = only.experiments
-    only = replace(only, experiments=()).resolve_short_names([(entry.folder, entry.manifest) for entry in runs])
+    begun = filters.experiments
+    filters = replace(filters, experiments=()).resolve_names_or_raise(
+        [(entry.folder, entry.manifest) for entry in entries]
+    )
     from genaipa.systems.provider import match_system_name_or_empty
 
-    run_names = {entry.name for entry in runs}
-    systems = {system for entry in runs for system in entry.manifest.spec.systems}
-    models = models_by_system(entry.manifest for entry in runs)
+    run_names = {entry.name for entry in entries}
+    systems = {system for entry in entries for system in entry.manifest.spec.systems}
+    models = models_by_system(entry.manifest for entry in entries)
     meant = {
         name: "" if name in run_names or name == "latest" else match_system_name_or_empty(name, systems, models)
-        for name in names
+        for name in names_or_parts
     }
     newest = max(
         (
             entry.newest_folder_name
-            for entry in runs
+            for entry in entries
             if entry.newest_folder_name[:1].isdigit() and not entry.folder.is_judge_run
         ),
         default="",
     )
-    for name in names:
-        if name != "latest" and not meant[name] and not any(entry.has_name_containing(name) for entry in runs):
+    for name in names_or_parts:
+        if name != "latest" and not meant[name] and not any(entry.has_name_containing(name) for entry in entries):
             raise UnknownNameError("system or run", name, systems.union(run_names))
 
     def is_named(entry: _RunListEntry) -> bool:
-        parts = (newest if name == "latest" else name for name in names if not meant[name])
-        return any(map(entry.has_name_containing, parts)) or any(meant[n] in entry.manifest.spec.systems for n in names)
+        parts = (newest if name == "latest" else name for name in names_or_parts if not meant[name])
+        return any(map(entry.has_name_containing, parts)) or any(
+            meant[n] in entry.manifest.spec.systems for n in names_or_parts
+        )
 
     return [
         entry
-        for entry in runs
-        if (not names or is_named(entry))
+        for entry in entries
+        if (not names_or_parts or is_named(entry))
         and (not begun or _experiment_or_task_name(entry.manifest) in begun)
-        and only.select_systems(entry.folder, entry.manifest)
+        and filters.select_systems_of_run(entry.folder, entry.manifest)
     ]
 
 
@@ -266,7 +276,7 @@ def _experiment_or_task_name(manifest: Manifest) -> str:
 
 
 def _count_pending_answers_or_batches(
-    folders: Sequence[RunFolder], manifest: Manifest, totals: Totals
+    folders: Sequence[RunFolder], manifest: Manifest, totals: RunTotals
 ) -> dict[str, Any]:
     """Return the batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
     from genaipa.runs.batches import find_pending_batches
@@ -282,7 +292,7 @@ def _count_pending_answers_or_batches(
     return {"to_come": unanswered} if manifest.status == "running" else {}
 
 
-def _describe_pending(pending_counts: dict[str, Any]) -> str:
+def _describe_pending_or_empty(pending_counts: dict[str, Any]) -> str:
     if "batches" in pending_counts:
         return (
             f"{format_count(pending_counts['batches'], 'batch', 'batches')}, {pending_counts['done']:,} of "
@@ -319,7 +329,7 @@ def remove_runs(
         if folder.is_held_for_writing():
             raise UsageError(f"{folder.name} is in use by another process; stop that process first.")
     for folder in folders.values():
-        print_to_stderr(f"{folder.name}: {_describe_answer_count(folder)}")
+        print_to_stderr(f"{folder.name}: {_describe_answer_count_or_error(folder)}")
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was removed, because there is no terminal to confirm it on; add --yes.")
@@ -332,7 +342,7 @@ def remove_runs(
     show(f"{format_count(len(folders), 'run')} removed; the scores of their answers stay in the store.")
 
 
-def _describe_answer_count(folder: RunFolder) -> str:
+def _describe_answer_count_or_error(folder: RunFolder) -> str:
     try:
         totals = folder.manifest().totals
     except GenaipaError as error:

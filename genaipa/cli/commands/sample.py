@@ -57,7 +57,7 @@ def sample(
     if json:
         print_json([group._asdict() for group in result.groups])
         return
-    print_table(SAMPLE_HEAD, result.rows_by_system_and_experiment, right=(2, 3, 4, 5))
+    print_table(SAMPLE_HEAD, result.rows_by_system_and_experiment, right_aligned_columns=(2, 3, 4, 5))
     for note in result.notes:
         show(note)
     all_scored = all(group.outside + group.scored == group.answers for group in result.groups)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from genaipa.cli.terminal.console import print_to_stderr, show
 from genaipa.cli.terminal.options import SELDOM, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filter_options
-from genaipa.errors import UnknownNameError, UsageError, clip, shell_command
+from genaipa.errors import UnknownNameError, UsageError, clip, format_shell_command
 from genaipa.kinds import find_kind_or_placeholder
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count, join_names
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
     from genaipa.scoring.people import StudyPlan
     from genaipa.ui.desk import Desk
-    from genaipa.ui.settings import DeskSettings, Login
+    from genaipa.ui.settings import DeskSettings, LoginSettings
     from genaipa.workspace import Workspace
 
 _PORT = 8501
@@ -111,7 +111,7 @@ def score(
     Ctrl-C closes the desk. To list the scores: genaipa scores.
     """
     from genaipa.scoring.events import ORDERS
-    from genaipa.scoring.people import load_people
+    from genaipa.scoring.people import load_desk_people_and_plan
     from genaipa.ui import launch
     from genaipa.ui.settings import DeskSettings
 
@@ -130,23 +130,23 @@ def score(
         "sample": _parse_sample_size(sample),
         "include_excluded": include_excluded or None,
     }
-    planned = load_people(workspace).plan
-    plan = planned.override({name: value for name, value in options.items() if value is not None})
+    planned = load_desk_people_and_plan(workspace).plan
+    plan = planned.replace_and_check_options({name: value for name, value in options.items() if value is not None})
     settings = DeskSettings.from_plan(workspace.home, plan, runs=names, only=only)
     folders = _select_runs_to_score(workspace, settings)
     desk, login = launch.open_desk_and_login_once(settings)
     try:
         _check_something_to_score(desk, folders)
         _refuse_open_host_without_login(host, login, insecure=insecure)
-        launch.check_address(host, port)
+        launch.check_address_can_be_bound(host, port)
         launch.import_first_page_modules()
         _print_desk_address_and_runs(desk, login, host, port)
-        if note := describe_plan_override(planned, plan):
+        if note := describe_plan_override_or_empty(planned, plan):
             show(note)
         pages = dict.fromkeys(find_kind_or_placeholder(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
             show(f"{title} are scored by a rule; their items are on the page {title}.")
-        launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
+        launch.serve_desk(desk, login, host=host, port=port, open_browser_at_start=not no_browser)
         state = desk.store.log_state()
         if state.events:
             show(f"Digest of the score log ({format_count(state.events, 'entry', 'entries')}): {state.head}")
@@ -180,7 +180,7 @@ def _parse_sample_size(text: str | None) -> int | Literal["all"] | None:
     return int(text)
 
 
-def describe_plan_override(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
+def describe_plan_override_or_empty(study_plan: StudyPlan, actual_plan: StudyPlan) -> str:
     """Say what differs from the study's plan, with the line that would keep it; empty without any."""
     import msgspec
 
@@ -227,11 +227,11 @@ def _check_something_to_score(desk: Desk, folders: list[RunFolder]) -> None:
         )
 
 
-def _refuse_open_host_without_login(host: str, login: Login | None, *, insecure: bool) -> None:
+def _refuse_open_host_without_login(host: str, login: LoginSettings | None, *, insecure: bool) -> None:
     """Raise a UsageError where anybody on the network could score, unless `insecure` allows it."""
-    from genaipa.ui.launch import is_this_machine
+    from genaipa.ui.launch import is_reachable_from_this_machine_only
 
-    if login is None and not insecure and not is_this_machine(host):
+    if login is None and not insecure and not is_reachable_from_this_machine_only(host):
         raise UsageError(
             f"at {host}, anybody who can reach this machine could read and score answers under any name: set up a "
             "login ([auth] in .streamlit/secrets.toml), a list of analysts in desk.yaml, "
@@ -239,25 +239,25 @@ def _refuse_open_host_without_login(host: str, login: Login | None, *, insecure:
         )
 
 
-def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, port: int) -> None:
+def _print_desk_address_and_runs(desk: Desk, login: LoginSettings | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.runs.slices import map_slices_to_studies
-    from genaipa.systems.endpoint import is_loopback
-    from genaipa.ui.launch import desk_address, is_this_machine
-    from genaipa.ui.settings import find_exposed_secrets
+    from genaipa.systems.endpoint import is_loopback_url
+    from genaipa.ui.launch import is_reachable_from_this_machine_only, make_desk_url_with_key_unless_login
+    from genaipa.ui.settings import find_secrets_files_others_can_read
 
     for problem in desk.pool.problems:
         print_to_stderr(problem)
-    where = desk_address(host, port, login, desk)
-    if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
+    where = make_desk_url_with_key_unless_login(host, port, login, desk)
+    if not where.startswith("https:") and not (is_reachable_from_this_machine_only(host) and is_loopback_url(where)):
         print_to_stderr(
             "The desk has no TLS proxy: everything that people read and type crosses the network unencrypted."
         )
-    for path in find_exposed_secrets(desk.workspace) if login else ():
+    for path in find_secrets_files_others_can_read(desk.workspace) if login else ():
         print_to_stderr(
             f"{path} holds secrets that other users of this machine can read; protect it: "
-            f"{shell_command('chmod', '600', path)}"
+            f"{format_shell_command('chmod', '600', path)}"
         )
     studies = map_slices_to_studies(list_run_folders_oldest_first(desk.workspace))
     in_runs = Counter(
@@ -273,9 +273,9 @@ def _print_desk_address_and_runs(desk: Desk, login: Login | None, host: str, por
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
     wanted = f" {desk.scores_given_and_wanted_sentence}" if texts else ""
     show(f"{format_count(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
-    if desk.sample_note:
-        show(desk.sample_note)
-    if desk.pool.exclusion_note:
-        show(desk.pool.exclusion_note)
+    if desk.sample_note_or_empty:
+        show(desk.sample_note_or_empty)
+    if desk.pool.sentence_on_exclusions_or_empty:
+        show(desk.pool.sentence_on_exclusions_or_empty)
     show(f"Scores are kept in {desk.store.name}.")
     show(f"The desk is open at {where} (Ctrl-C closes it).")

@@ -16,23 +16,23 @@ from genaipa.cli.terminal.options import (
     JsonOption,
     check_no_overwrite,
     current_workspace,
-    open_output,
+    open_output_file,
     option,
     pass_json_to_subcommands,
     split_names,
 )
-from genaipa.errors import UsageError, clip, shell_command
+from genaipa.errors import UsageError, clip, format_shell_command
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from genaipa.runs.authors import Authors
+    from genaipa.runs.authors import AnswerAuthors
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.selection import Source
-    from genaipa.scoring.answers import Pool
+    from genaipa.runs.selection import SelectedRun
+    from genaipa.scoring.answers import AnswerPool
     from genaipa.scoring.events import Event
-    from genaipa.scoring.importing import ImportedScores
+    from genaipa.scoring.importing import ImportOutcome
     from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
 
@@ -53,13 +53,15 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
         pass_json_to_subcommands(context, json=json)
         return
 
-    from genaipa.runs.authors import Authors
+    from genaipa.runs.authors import AnswerAuthors
     from genaipa.runs.selection import list_run_folders_oldest_first
-    from genaipa.scoring.people import load_people
+    from genaipa.scoring.people import load_desk_people_and_plan
 
     workspace = current_workspace()
     rows, answers = _make_analyst_rows_and_answer_counts(
-        _read_events(workspace), load_people(workspace), Authors(list_run_folders_oldest_first(workspace))
+        _read_scoring_events(workspace),
+        load_desk_people_and_plan(workspace),
+        AnswerAuthors(list_run_folders_oldest_first(workspace)),
     )
     if json:
         print_json({"analysts": rows, "answers": answers})
@@ -75,7 +77,7 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
             [row[name] for name in columns]
             for row in (row | {"seconds": "" if row["seconds"] is None else f"{row['seconds']:.0f} s"} for row in rows)
         ]
-        print_table(heads, cells, right=(2, 3, 4))
+        print_table(heads, cells, right_aligned_columns=(2, 3, 4))
         show(
             f"Answers scored by people: {answers['scored']:,}; by two or more people: {answers['shared']:,}; "
             f"adjudicated: {answers['adjudicated']:,}."
@@ -118,17 +120,19 @@ def export(
     if output is not None:
         check_no_overwrite(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
-    events: Sequence[Event] = _read_events(workspace, allow_damaged=suffix == ".jsonl")
+    events: Sequence[Event] = _read_scoring_events(workspace, allow_damaged=suffix == ".jsonl")
     answers, rubric = dict[str, Any](), load_rubric(workspace)
     if suffix != ".jsonl" or in_effect:
         events = select_effective_scores(events, include_machines=machines)
     if suffix != ".jsonl":
-        answers = _load_pool_and_print_problems(workspace, list_run_folders_oldest_first(workspace)).answers
+        answers = _load_answer_pool_and_print_problems(workspace, list_run_folders_oldest_first(workspace)).answers
     if output is None:
-        write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, byte_order_mark=False)
+        write_scores(
+            sys.stdout.buffer, suffix, events, answers, rubric, row_per_occurrence=per_run, byte_order_mark=False
+        )
         return
-    with open_output(output, force=force) as file:
-        write_scores(file, suffix, events, answers, rubric, per_run=per_run)
+    with open_output_file(output, force=force) as file:
+        write_scores(file, suffix, events, answers, rubric, row_per_occurrence=per_run)
     show(f"{output}: {format_count(len(events), 'event' if suffix == '.jsonl' else 'score')}")
 
 
@@ -150,17 +154,17 @@ def import_scores(
     a correction. Rows without any value are left out.
     """
     from genaipa.runs.selection import list_run_folders_oldest_first
-    from genaipa.scoring.importing import import_scores_from_sources
-    from genaipa.scoring.people import load_people
-    from genaipa.scoring.store import open_store
+    from genaipa.scoring.importing import import_scores_or_return_problems
+    from genaipa.scoring.people import load_desk_people_and_plan
+    from genaipa.scoring.store import open_or_create_store
 
     workspace = current_workspace()
     pool, people = (
-        _load_pool_and_print_problems(workspace, list_run_folders_oldest_first(workspace)),
-        load_people(workspace),
+        _load_answer_pool_and_print_problems(workspace, list_run_folders_oldest_first(workspace)),
+        load_desk_people_and_plan(workspace),
     )
-    with contextlib.closing(open_store(workspace)) as store:
-        imported = import_scores_from_sources(
+    with contextlib.closing(open_or_create_store(workspace)) as store:
+        imported = import_scores_or_return_problems(
             store, files, pool.answers, people, pool.authors, analyst=analyst, unknown_answers=unknown_answers
         )
     if json:
@@ -203,33 +207,35 @@ def sheet(
     also has the rubric and the documents. If a random part was drawn (genaipa sample), only its answers are included.
     'genaipa scores import' imports the filled sheet, as .xlsx or saved as .csv.
     """
-    from genaipa.runs.selection import select_sources
+    from genaipa.runs.selection import select_runs_and_apply_filters
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import shuffle_answers, write_scoring_sheet
+    from genaipa.scoring.tables import shuffle_answer_digests_for_analyst, write_scoring_sheet
 
     workspace = current_workspace()
     if output.suffix.lower() != ".xlsx":
         raise UsageError(f"{output}: a sheet is written as .xlsx; once filled in, it can be imported as .xlsx or .csv.")
     check_no_overwrite(output, force=force)
-    sources = select_sources(workspace, split_names(run))
-    pool = _load_pool_and_print_problems(
+    sources = select_runs_and_apply_filters(workspace, split_names(run))
+    pool = _load_answer_pool_and_print_problems(
         workspace,
         [source.folder for source in sources],
         sources=sources,
         excluded=include_excluded,
     )
     written = pool.authors.answer_digests_of_author(analyst)
-    answers = [digest for digest in shuffle_answers(pool.answers.values(), analyst) if digest not in written]
-    if pool.exclusion_note:
-        show(pool.exclusion_note)
+    answers = [
+        digest for digest in shuffle_answer_digests_for_analyst(pool.answers.values(), analyst) if digest not in written
+    ]
+    if pool.sentence_on_exclusions_or_empty:
+        show(pool.sentence_on_exclusions_or_empty)
     if not sources:
         raise UsageError(f"there is no run in {workspace.runs} yet; create one with: {FIRST_RUN}")
     if not answers:
         raise UsageError(
             _explain_nothing_to_score(split_names(run) or ("this workspace",), sources, analyst if pool.answers else "")
         )
-    order, is_in_sample = _choose_answers_of_sheet(workspace, answers, every=every)
-    with open_output(output, force=force) as file:
+    order, is_in_sample = _choose_sheet_answers_and_sample_test(workspace, answers, include_unsampled=every)
+    with open_output_file(output, force=force) as file:
         write_scoring_sheet(
             file,
             map(pool.load_case, order),
@@ -244,43 +250,47 @@ def sheet(
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
-    queue_next_steps(f"To import the filled sheet: {shell_command('genaipa', 'scores', 'import', str(output), *named)}")
+    queue_next_steps(
+        f"To import the filled sheet: {format_shell_command('genaipa', 'scores', 'import', str(output), *named)}"
+    )
 
 
-def _choose_answers_of_sheet(
-    workspace: Workspace, answers: Sequence[str], *, every: bool
+def _choose_sheet_answers_and_sample_test(
+    workspace: Workspace, answer_digests: Sequence[str], *, include_unsampled: bool
 ) -> tuple[list[str], Callable[[str], bool] | None]:
     """Return the answers of a sheet, those of the random part first, and the test for being in it; None without one."""
-    from genaipa.scoring.people import load_people
+    from genaipa.scoring.people import load_desk_people_and_plan
     from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
 
-    is_whole = load_people(workspace).plan.sample_size == "all"
+    is_whole = load_desk_people_and_plan(workspace).plan.sample_size == "all"
     sampled = frozenset[str]() if is_whole else load_waves(workspace).all_wave_digest_prefixes
     if not sampled:
-        return list(answers), None
+        return list(answer_digests), None
 
     def is_in_sample(digest: str) -> bool:
         return digest_prefix_used_in_waves(digest) in sampled
 
-    order, unsampled = ([digest for digest in answers if is_in_sample(digest) == inside] for inside in (True, False))
-    if not order and not every:
+    order, unsampled = (
+        [digest for digest in answer_digests if is_in_sample(digest) == inside] for inside in (True, False)
+    )
+    if not order and not include_unsampled:
         raise UsageError(
             "no answer of these runs is in the random part; draw from them with genaipa sample, or add --all."
         )
-    return [*order, *(unsampled if every else ())], is_in_sample
+    return [*order, *(unsampled if include_unsampled else ())], is_in_sample
 
 
-def _explain_nothing_to_score(names: Sequence[str], sources: Sequence[Source], author: str) -> str:
-    """Say why these runs have nothing to score, and what to do; an `author` wrote all that they have."""
-    if author:
-        return f"{author} wrote all answers of {', '.join(names)}, and nobody scores what they wrote."
-    from genaipa.runs.authors import find_systems_written_by_people
+def _explain_nothing_to_score(run_names: Sequence[str], sources: Sequence[SelectedRun], author_of_all: str) -> str:
+    """Say why these runs have nothing to score, and what to do; an `author_of_all` wrote all that they have."""
+    if author_of_all:
+        return f"{author_of_all} wrote all answers of {', '.join(run_names)}, and nobody scores what they wrote."
+    from genaipa.runs.authors import find_systems_with_human_replies
 
     run = next((source for source in sources if source.manifest.status != "complete"), sources[0])
-    are_written = find_systems_written_by_people([run.manifest]).issuperset(run.systems)
+    are_written = find_systems_with_human_replies([run.manifest]).issuperset(run.systems)
     go_on = ("genaipa", "score", run.folder.name) if are_written else ("genaipa", "run", "--resume", run.folder.name)
     how = "have them written at the desk, on the page By hand" if are_written else "ask for them"
-    return f"{', '.join(names)}: no answer to score yet; {how}: {shell_command(*go_on)}"
+    return f"{', '.join(run_names)}: no answer to score yet; {how}: {format_shell_command(*go_on)}"
 
 
 def _print_nothing_to_verify(workspace: Workspace, *, json: bool) -> None:
@@ -303,7 +313,7 @@ def verify(
     changed, removed or added is listed, and the exit code is then 1. Keep the last digest somewhere else: with --head,
     even a log that was rewritten as a whole is detected.
     """
-    from genaipa.scoring.events import verify_log as verified
+    from genaipa.scoring.events import verify_log_and_list_breaks as verified
     from genaipa.scoring.store import open_existing_store
 
     workspace = current_workspace()
@@ -327,26 +337,28 @@ def verify(
         raise typer.Exit(_BROKEN)
 
 
-def _read_events(workspace: Workspace, *, allow_damaged: bool = False) -> list[Event]:
+def _read_scoring_events(workspace: Workspace, *, allow_damaged: bool = False) -> list[Event]:
     """Read all events of the store; none, and no store is made, where there is none yet."""
     from genaipa.scoring.store import open_existing_store
 
     with open_existing_store(workspace, allow_damaged=allow_damaged) as store:
-        return [event for _, event in store.events()] if store else []
+        return [event for _, event in store.read_numbered_events()] if store else []
 
 
-def _load_pool_and_print_problems(workspace: Workspace, folders: Sequence[RunFolder], **pool_filters: Any) -> Pool:
-    """Load the answers of these runs, narrowed as `Pool` narrows them, and print problems of a run."""
-    from genaipa.scoring.answers import Pool
+def _load_answer_pool_and_print_problems(
+    workspace: Workspace, folders: Sequence[RunFolder], **pool_filters: Any
+) -> AnswerPool:
+    """Load the answers of these runs, narrowed as `AnswerPool` narrows them, and print problems of a run."""
+    from genaipa.scoring.answers import AnswerPool
 
-    pool = Pool(workspace, folders, **pool_filters)
+    pool = AnswerPool(workspace, folders, **pool_filters)
     for problem in pool.problems:
         print_to_stderr(problem)
     return pool
 
 
 def _make_analyst_rows_and_answer_counts(
-    events: Sequence[Event], study_people: People, authors: Authors
+    events: Sequence[Event], study_people: People, authors: AnswerAuthors
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return a row for each analyst, people before machines, and how many answers people have scored and adjudicated.
 
@@ -371,7 +383,7 @@ def _make_analyst_rows_and_answer_counts(
                 "adjudicated": sum(event.kind == "adjudication" for event in theirs),
                 "seconds": median(times) if times else None,
                 "latest": max(event.time for event in theirs),
-                "left_out": study_people.exclusion_reason(analyst) if scorer == "human" else "",
+                "left_out": study_people.exclusion_reason_or_empty(analyst) if scorer == "human" else "",
             }
         )
     people = [
@@ -389,7 +401,7 @@ def _make_analyst_rows_and_answer_counts(
     return rows, answers
 
 
-def _print_imported_scores(imported: ImportedScores) -> None:
+def _print_imported_scores(imported: ImportOutcome) -> None:
     for sentence in (*imported.problems, *imported.replaced):
         print_to_stderr(sentence)
     if imported.problems:

@@ -13,7 +13,7 @@ from genaipa.cli.terminal import completion, console
 from genaipa.cli.terminal.console import print_to_stderr, rewrite_options_as_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
-from genaipa.errors import GenaipaError, UnknownNameError, UsageError, shell_command
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError, format_shell_command
 from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import join_names
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
-    from genaipa.runs.selection import Source
-    from genaipa.runs.status import Tally
+    from genaipa.runs.selection import SelectedRun
+    from genaipa.runs.status import AnswerTally
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace
@@ -78,7 +78,7 @@ def show(
     places: dict[str, RunFolder] = {}
     offsets: dict[str, dict[str, int]] = {}
     for choice in chosen:
-        offsets[choice.folder.name], chosen_keys = choice.latest_offsets_and_chosen_keys()
+        offsets[choice.folder.name], chosen_keys = choice.latest_record_offsets_and_chosen_keys()
         places |= dict.fromkeys(chosen_keys, choice.folder)
 
     def read_latest_records(keys: Sequence[str]) -> list[Record]:
@@ -99,8 +99,11 @@ def show(
     if json:
         console.print_json(
             [
-                {"record": r, "messages": _read_messages(places[r.key], r, offsets[places[r.key].name])}
-                | judged.collect_annotation_and_scores(places[r.key], r)
+                {
+                    "record": r,
+                    "messages": _read_conversation_through_reply(places[r.key], r, offsets[places[r.key].name]),
+                }
+                | judged.annotation_and_scores_to_dict(places[r.key], r)
                 for r in matching
             ]
         )
@@ -109,9 +112,11 @@ def show(
     for record in matching:
         folder = places[record.key]
         # A follow-up says little without the answer before it.
-        messages = _read_messages(folder, record, offsets[folder.name]) if whole or record.after else []
+        messages = (
+            _read_conversation_through_reply(folder, record, offsets[folder.name]) if whole or record.after else []
+        )
         _print_answer(record, messages if whole else messages[-_FOLLOW_UP_MESSAGES:])
-        for sentence in (*judged.describe_documents_with_same_text(folder, record), *judged.describe_scores(record)):
+        for sentence in (*judged.list_same_text_document_notes(folder, record), *judged.list_score_sentences(record)):
             console.show(sentence)
         # Said once for all answers to a question that follow one another.
         if (annotated := judged.format_annotated_answer(folder, record)) and annotated != right:
@@ -123,7 +128,7 @@ class _SelectedRun(NamedTuple):
     """A run to show, or a slice of a study, and which of its answers; None for all."""
 
     folder: RunFolder
-    meant: Source | None
+    meant: SelectedRun | None
 
     def latest_records(self) -> list[Record]:
         """Return the latest record of each key."""
@@ -132,7 +137,7 @@ class _SelectedRun(NamedTuple):
         )
         return list({record.key: record for record in meant}.values())
 
-    def latest_offsets_and_chosen_keys(self) -> tuple[dict[str, int], Iterable[str]]:
+    def latest_record_offsets_and_chosen_keys(self) -> tuple[dict[str, int], Iterable[str]]:
         """Return the place of each key's latest record, and the keys that are meant."""
         _, offsets = self.folder.tally_records_and_map_offsets()
         if self.meant is None:
@@ -143,46 +148,57 @@ class _SelectedRun(NamedTuple):
         return offsets, dict.fromkeys(head.key for _, head in heads if self.meant.includes_record(head))
 
 
-def _resolve_name_and_select_runs(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_SelectedRun]]:
+def _resolve_name_and_select_runs(
+    workspace: Workspace, run_or_system_name: str, only: Filters
+) -> tuple[str, list[_SelectedRun]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
-    from genaipa.runs.selection import Source, apply_filters, resolve_system_or_run_name
+    from genaipa.runs.selection import SelectedRun, apply_filters_to_runs, resolve_system_or_run_name
 
-    full, parts = resolve_system_or_run_name(workspace, name)
+    full, parts = resolve_system_or_run_name(workspace, run_or_system_name)
     slices = [part.folder.read_manifest_head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = join_names([part.folder.name for part in parts])
-        raise UsageError(f"{full} was asked in {runs}; name the run: {shell_command('genaipa', 'show', f'RUN:{name}')}")
+        raise UsageError(
+            f"{full} was asked in {runs}; name the run: "
+            f"{format_shell_command('genaipa', 'show', f'RUN:{run_or_system_name}')}"
+        )
     if not only and parts[0].systems == parts[0].folder.read_manifest_head().spec.systems:
         return full, [_SelectedRun(part.folder, None) for part in parts]
-    sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
+    sources = apply_filters_to_runs(
+        [SelectedRun(part.folder, part.folder.manifest(), part.systems) for part in parts], only
+    )
     return full, [_SelectedRun(source.folder, source) for source in sources]
 
 
-def _show_run_or_study(name: str, chosen: Sequence[_SelectedRun], *, json: bool) -> None:
+def _show_run_or_study(run_or_study_name: str, selected_runs: Sequence[_SelectedRun], *, json: bool) -> None:
     """Show the facts of a run or a study, and its answers unless they are too many."""
     from genaipa.cli.terminal.progress import format_command_with_run_name
 
-    folder, several = chosen[0].folder, len(chosen) > 1
-    every = sum(choice.folder.read_manifest_head().totals.answer_count for choice in chosen)
-    if every >= _MOST and not json and not chosen[0].meant:
+    folder, several = selected_runs[0].folder, len(selected_runs) > 1
+    every = sum(choice.folder.read_manifest_head().totals.answer_count for choice in selected_runs)
+    if every >= _MOST and not json and not selected_runs[0].meant:
         if several:
-            _print_study_facts(name, chosen)
+            _print_study_facts(run_or_study_name, selected_runs)
         else:
             _print_run_facts(folder.name, *folder.read_manifest_and_tally())
-        again = shell_command("genaipa", "show", name) if several else format_command_with_run_name(folder, "show")
+        again = (
+            format_shell_command("genaipa", "show", run_or_study_name)
+            if several
+            else format_command_with_run_name(folder, "show")
+        )
         console.show(f"There are too many answers to list; select some by part of their keys: {again} KEY")
         return
-    records = [record for choice in chosen for record in choice.latest_records()]
+    records = [record for choice in selected_runs for record in choice.latest_records()]
     if json and several:
-        manifests = [choice.folder.read_manifest_and_tally()[0] for choice in chosen]
-        console.print_json({"study": name, "manifests": manifests, "answers": records})
+        manifests = [choice.folder.read_manifest_and_tally()[0] for choice in selected_runs]
+        console.print_json({"study": run_or_study_name, "manifests": manifests, "answers": records})
     elif json:
         console.print_json({"manifest": folder.read_manifest_and_tally()[0], "answers": records})
     elif several:
-        _print_study_facts(name, chosen)
+        _print_study_facts(run_or_study_name, selected_runs)
         _print_answers(records)
     else:
-        _print_run(folder, records)
+        _print_run_facts_and_answers(folder, records)
 
 
 def _match_answer_keys_to_argument(keys: list[str], argument: str) -> list[str]:
@@ -200,16 +216,23 @@ def _match_answer_keys_to_argument(keys: list[str], argument: str) -> list[str]:
     return matches
 
 
-def _print_first_matching_answers(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
+def _print_first_matching_answers(
+    folder: RunFolder, keys: list[str], listed_records: list[Record], searched_key: str
+) -> None:
     """Print the question, if all answer the same one, the first answers, and how to see others."""
-    if len({record.question for record in listed}) == 1 and (text := _find_question_text(folder, listed[0].question)):
-        console.show(f"question {listed[0].question}: {text}")
-    _print_answers(listed)
-    first = f"; the first {len(listed)} are listed" if len(listed) < len(keys) else ""
-    console.show(f"{len(keys):,} answers match '{answer}'{first}; to select fewer, give more of a key: {listed[0].key}")
+    if len({record.question for record in listed_records}) == 1 and (
+        text := _find_question_text_or_empty(folder, listed_records[0].question)
+    ):
+        console.show(f"question {listed_records[0].question}: {text}")
+    _print_answers(listed_records)
+    first = f"; the first {len(listed_records)} are listed" if len(listed_records) < len(keys) else ""
+    console.show(
+        f"{len(keys):,} answers match '{searched_key}'{first}; to select fewer, give more of a key: "
+        f"{listed_records[0].key}"
+    )
 
 
-def _find_question_text(folder: RunFolder, question: str) -> str:
+def _find_question_text_or_empty(folder: RunFolder, question_id: str) -> str:
     """Find a question's text in the run's copy of its set; empty where none has it, or the copy can't be read."""
     from genaipa.files.strict_yaml import read_yaml
     from genaipa.questions.sets import QuestionSet
@@ -221,16 +244,16 @@ def _find_question_text(folder: RunFolder, question: str) -> str:
             questions = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
         except GenaipaError:
             continue
-        if text := next((item.text for item in questions if item.id == question), ""):
+        if text := next((item.text for item in questions if item.id == question_id), ""):
             return text
     return ""
 
 
-def _print_run(folder: RunFolder, records: list[Record]) -> None:
+def _print_run_facts_and_answers(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.terminal.progress import format_command_with_run_name
 
     manifest, tally = folder.read_manifest_and_tally()
-    if lack := folder.describe_lost_answers(manifest, tally.totals().answer_count):
+    if lack := folder.describe_lost_answers_or_empty(manifest, tally.totals().answer_count):
         console.print_to_stderr(lack)
     _print_run_facts(folder.name, manifest, tally)
     _print_answers(records)
@@ -241,20 +264,22 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
         )
 
 
-def _print_study_facts(name: str, chosen: Sequence[_SelectedRun]) -> None:
+def _print_study_facts(study_name: str, selected_runs: Sequence[_SelectedRun]) -> None:
     """Print the facts and the counts of a study in slices."""
     from genaipa.runs.slices import SlicedStudy, read_study_status_and_tally
 
-    slices = {part.index: choice.folder for choice in chosen if (part := choice.folder.read_manifest_head().slice)}
-    manifest = chosen[0].folder.manifest()
+    slices = {
+        part.index: choice.folder for choice in selected_runs if (part := choice.folder.read_manifest_head().slice)
+    }
+    manifest = selected_runs[0].folder.manifest()
     assert manifest.slice is not None, "they are slices"
     study = SlicedStudy(manifest.slice.study, manifest.slice.number, slices)
     manifest.status, tally = read_study_status_and_tally(study)
-    manifest.created = min(choice.folder.read_manifest_head().created for choice in chosen)
-    _print_run_facts(f"{name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
+    manifest.created = min(choice.folder.read_manifest_head().created for choice in selected_runs)
+    _print_run_facts(f"{study_name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
 
 
-def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
+def _print_run_facts(run_title: str, manifest: Manifest, tally: AnswerTally) -> None:
     """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import get_plan_if_procedure_run
@@ -262,7 +287,7 @@ def _print_run_facts(name: str, manifest: Manifest, tally: Tally) -> None:
 
     spec = manifest.spec
     begun = f"started {manifest.created}" if manifest.created else "imported"
-    console.show(f"{name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
+    console.show(f"{run_title}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
     for system, facts in manifest.systems.items():
         served = f", served as {', '.join(facts.served)}" if facts.served else ""
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
@@ -324,7 +349,7 @@ def _print_suite_answers(records: list[Record]) -> None:
             )
             for r in records
         ],
-        right=(4,),
+        right_aligned_columns=(4,),
     )
 
 
@@ -367,12 +392,12 @@ class _AnnotationsAndScores:
 
     def __init__(self, workspace: Workspace, records: Sequence[Record]) -> None:
         from genaipa.runs.folder import RunFolder
-        from genaipa.runs.inputs import Inputs
+        from genaipa.runs.inputs import RunDocumentsAndQuestions
         from genaipa.scoring.current import effective_scores_and_adjudications
         from genaipa.scoring.rubric import shipped_rubric
         from genaipa.scoring.store import open_existing_store
 
-        self._inputs = cache(lambda path: Inputs(workspace, RunFolder(path)))
+        self._inputs = cache(lambda path: RunDocumentsAndQuestions(workspace, RunFolder(path)))
         self._events: dict[str, list[Event]] = {}
         self._rubric = shipped_rubric()
         try:
@@ -395,11 +420,12 @@ class _AnnotationsAndScores:
         text = annotation.answer.strip() or ("The document does not say." if annotation.silent == "yes" else "")
         rests = f" ({', '.join(annotation.sections)})" if annotation.sections else ""
         points = [
-            f"\n{index}. {point.text} ({point.weight_and_sections})" for index, point in enumerate(annotation.points, 1)
+            f"\n{index}. {point.text} ({point.weight_and_sections_in_words})"
+            for index, point in enumerate(annotation.points, 1)
         ]
         return text + rests + "".join(points)
 
-    def describe_documents_with_same_text(self, folder: RunFolder, record: Record) -> list[str]:
+    def list_same_text_document_notes(self, folder: RunFolder, record: Record) -> list[str]:
         """Return a sentence on the other documents with the very text that the answer is about."""
         facts = self._inputs(folder.path).manifest.documents.get(record.document)
         return (
@@ -408,7 +434,7 @@ class _AnnotationsAndScores:
             else []
         )
 
-    def describe_scores(self, record: Record) -> list[str]:
+    def list_score_sentences(self, record: Record) -> list[str]:
         """Return each score and decision in effect, in a sentence."""
         return [
             _describe_score(event, self._rubric)
@@ -416,7 +442,7 @@ class _AnnotationsAndScores:
             if event.values is not None
         ]
 
-    def collect_annotation_and_scores(self, folder: RunFolder, record: Record) -> dict[str, object]:
+    def annotation_and_scores_to_dict(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """Return annotation and scores for machines."""
         annotation, _ = self._inputs(folder.path).annotated_answer_and_part_set_name(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
@@ -432,8 +458,12 @@ def _describe_score(event: Event, rubric: Rubric) -> str:
     return f"{who}: {values}; M_all {overall:.1f}{'; ' + event.note if event.note else ''}\n"
 
 
-def _read_messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
+def _read_conversation_through_reply(
+    folder: RunFolder, record: Record, offsets_by_key: dict[str, int]
+) -> list[dict[str, str]]:
     """Read the conversation up to and with this answer, as role and content."""
     from genaipa.runs.inputs import load_conversation_through_reply
 
-    return [{"role": m.role, "content": m.content} for m in load_conversation_through_reply(folder, record, offsets)]
+    return [
+        {"role": m.role, "content": m.content} for m in load_conversation_through_reply(folder, record, offsets_by_key)
+    ]

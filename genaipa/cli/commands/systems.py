@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from genaipa.systems.catalog import ResolvedSystem
     from genaipa.systems.costs import Tariff
-    from genaipa.systems.provider import Meanings, Provider
+    from genaipa.systems.provider import Provider, SystemMeanings
 
 
 def systems(
@@ -139,11 +139,11 @@ def _prices_per_million_tokens(tariff: Tariff) -> dict[str, float]:
     return {side: round(tariff.cost(usage) * 1000, 4) for side, usage in usages.items()}
 
 
-def _print_systems_table(rows: list[dict[str, Any]]) -> None:
+def _print_systems_table(system_facts: list[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: bool(_prefix_of_systems_with_same_setup(row["system"]))):
+    for row in sorted(system_facts, key=lambda row: bool(_shared_setup_prefix_or_empty(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
-        groups.setdefault((_prefix_of_systems_with_same_setup(row["system"]) or row["system"], needs), []).append(row)
+        groups.setdefault((_shared_setup_prefix_or_empty(row["system"]) or row["system"], needs), []).append(row)
     listed: list[tuple[str, ...] | str] = []
     for (family, needs), members in groups.items():
         # A family with different needs gets a line for each, with the names of its systems.
@@ -152,16 +152,16 @@ def _print_systems_table(rows: list[dict[str, Any]]) -> None:
         listed += [
             _make_system_cells(row)
             for row in members
-            if _prefix_of_systems_with_same_setup(row["system"]) or row["name"] != row["system"]
+            if _shared_setup_prefix_or_empty(row["system"]) or row["name"] != row["system"]
         ]
-    print_table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3))
-    if any(row["price"] for row in rows):
-        show(f"Prices in US dollars per million tokens: {_describe_price_sources(rows)}.")
+    print_table(("  name", "model", "context", "$ in / out", ""), listed, right_aligned_columns=(2, 3))
+    if any(row["price"] for row in system_facts):
+        show(f"Prices in US dollars per million tokens: {_describe_price_sources(system_facts)}.")
 
 
-def _print_ready_systems_and_others_needs(rows: list[dict[str, Any]]) -> None:
+def _print_ready_systems_and_others_needs(system_facts: list[dict[str, Any]]) -> None:
     """Print the systems that can be asked now with their prices, and a line for each need of the others."""
-    ready = [row for row in rows if row["ready"]]
+    ready = [row for row in system_facts if row["ready"]]
     cells = [
         (
             row["name"],
@@ -170,20 +170,22 @@ def _print_ready_systems_and_others_needs(rows: list[dict[str, Any]]) -> None:
         )
         for row in ready
     ]
-    print_table(("ready", "$ in / out", ""), cells, right=(1,))
+    print_table(("ready", "$ in / out", ""), cells, right_aligned_columns=(1,))
     if any((row["price"] or {}).get("input") for row in ready):
         print_caveat_unless_quiet(f"Prices in US dollars per million tokens: {_describe_price_sources(ready)}.")
     needs: dict[str, list[str]] = {}
-    for row in rows:
+    for row in system_facts:
         if not row["ready"]:
             needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
     for need, names in needs.items():
         show(f"{', '.join(names)}: {need}")
     queue_next_steps("For prices, or another model: genaipa systems NAME", "For baselines: genaipa systems baseline")
-    queue_explanation("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
+    queue_explanation(
+        "How systems are named, and baselines of suites.", hint_if_hidden="How to name a system: --explain"
+    )
 
 
-def _prefix_of_systems_with_same_setup(system: str) -> str:
+def _shared_setup_prefix_or_empty(system: str) -> str:
     """Return the prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
     from genaipa.systems.provider import find_provider
 
@@ -192,39 +194,41 @@ def _prefix_of_systems_with_same_setup(system: str) -> str:
     return provider.shared_name_prefix(system) if provider and needs and "/" in system else ""
 
 
-def _make_system_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    price, end, word = row["price"], "", "now" if row["ended"] else "then"
-    if row["retired"]:
-        end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {word} {row['use']}")
+def _make_system_cells(system_facts: dict[str, Any]) -> tuple[str, ...]:
+    price, end, word = system_facts["price"], "", "now" if system_facts["ended"] else "then"
+    if system_facts["retired"]:
+        end = f"{'retired' if system_facts['ended'] else 'until'} {system_facts['retired']}" + (
+            system_facts["use"] and f", {word} {system_facts['use']}"
+        )
     return (
-        f"  {row['name']}",
-        row["system"].removeprefix(_prefix_of_systems_with_same_setup(row["system"])),
-        f"{row['context']:,}" if row["context"] else "",
+        f"  {system_facts['name']}",
+        system_facts["system"].removeprefix(_shared_setup_prefix_or_empty(system_facts["system"])),
+        f"{system_facts['context']:,}" if system_facts["context"] else "",
         f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
         end,
     )
 
 
-def _describe_price_sources(rows: list[dict[str, Any]]) -> str:
+def _describe_price_sources(system_facts: list[dict[str, Any]]) -> str:
     names_by_label: dict[str, list[str]] = {}
-    for row in rows:
+    for row in system_facts:
         if row["price"]:
             names_by_label.setdefault(row["price_from"], []).append(row["name"])
     first, *other_labels = sorted(names_by_label, key=lambda label: -len(names_by_label[label]))
     return "; ".join([first, *(f"{', '.join(names_by_label[label])}: {label}" for label in other_labels)])
 
 
-def _print_system_details(rows: list[dict[str, Any]]) -> None:
-    if not rows:
+def _print_system_details(system_facts: list[dict[str, Any]]) -> None:
+    if not system_facts:
         return
-    for row in rows:
+    for row in system_facts:
         if row["settings"] is not None:
             show(f"Settings sent to {row['name']}: {', '.join(row['settings']) or 'none'}.")
         if row["effort"]:
             show(f"{row['name']}: can be asked at these levels of effort: {join_names(row['effort'], 'or')}.")
         if row["note"]:
             show(f"{row['name']}: {row['note']}")
-    show(f"To check their servers: genaipa systems {' '.join(row['name'] for row in rows)} --check")
+    show(f"To check their servers: genaipa systems {' '.join(row['name'] for row in system_facts)} --check")
 
 
 def _print_task_dependent_system_names() -> None:
@@ -241,8 +245,8 @@ def _print_task_dependent_system_names() -> None:
         show(f"To list their meanings: genaipa systems {provider.name}")
 
 
-def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
-    system_names = {row["system"] for row in rows}
+def _print_system_meanings(system_facts: list[dict[str, Any]]) -> None:
+    system_names = {row["system"] for row in system_facts}
     for provider, meanings in _list_providers_with_meanings():
         listed: list[tuple[str, ...] | str] = []
         for task, of in meanings.by_task.items():
@@ -255,7 +259,7 @@ def _print_system_meanings(rows: list[dict[str, Any]]) -> None:
             show(meanings.legend)
 
 
-def _list_providers_with_meanings() -> list[tuple[Provider, Meanings]]:
+def _list_providers_with_meanings() -> list[tuple[Provider, SystemMeanings]]:
     from genaipa.systems.provider import list_providers
 
     return [(provider, provider.meanings()) for provider in list_providers() if provider.meanings]
@@ -276,14 +280,14 @@ def _print_system_name_forms() -> None:
     show("\nPut your own short names into systems.yaml in your workspace. To check one: genaipa systems NAME --check")
 
 
-def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
+def _check_systems_start(resolved_systems: Iterable[ResolvedSystem], *, json: bool) -> int:
     """Start each system and close it again; return 1 if one is not ready."""
     import asyncio
 
     from genaipa.cli.terminal.env_file import print_which_keys_came_from_env_file
 
     answers = []
-    for system in resolved:
+    for system in resolved_systems:
         print_to_stderr(f"starting {system.name}")
         print_which_keys_came_from_env_file([system.name])
         answer = asyncio.run(_try_starting_system(system))
@@ -291,7 +295,7 @@ def _check_systems_start(resolved: Iterable[ResolvedSystem], *, json: bool) -> i
         if not json:
             ready = "ready" if answer["checked"] else "reached, but neither the key nor the model could be checked"
             show(f"{system.requested_name}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
-            for sentence in _describe_successful_start(answer):
+            for sentence in _list_facts_of_ready_system(answer):
                 show(f"    {sentence}")
     if json:
         print_json(answers)
@@ -308,7 +312,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
             system = resolved.make_system()
             try:
                 readiness = await start_system(system, resolved)
-                resolved.check_effort(readiness.efforts)
+                resolved.refuse_unsupported_effort(readiness.efforts)
             finally:
                 await system.close()
     except GenaipaError as error:
@@ -327,7 +331,7 @@ async def _try_starting_system(resolved: ResolvedSystem) -> dict[str, Any]:
     }
 
 
-def _describe_successful_start(start_result: dict[str, Any]) -> list[str]:
+def _list_facts_of_ready_system(start_result: dict[str, Any]) -> list[str]:
     """Return a server's facts as sentences."""
     if not start_result["ready"]:
         return []

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from genaipa.errors import GenaipaError, shell_command
+from genaipa.errors import GenaipaError, format_shell_command
 
 
 def unpack(
@@ -47,7 +47,7 @@ def unpack(
             f"the scores were given with a rubric ({done.pack.rubric}) that differs from the one used here ({rubric})."
         )
     if done.page is None:
-        show(f"To score it: {shell_command('genaipa', 'score', '--workspace', str(target))}")
+        show(f"To score it: {format_shell_command('genaipa', 'score', '--workspace', str(target))}")
         return
     if done.different:
         raise GenaipaError(

@@ -72,16 +72,16 @@ def _print_findings(workspace: Workspace, findings: list[FileProblem]) -> None:
     print_table(("file", "severity", "entry", "problem"), rows)
 
 
-def _print_counts(done: Validation) -> None:
-    checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in done.counts.items() if total]
-    fine, total = (sum(counts) for counts in zip(*done.counts.values(), strict=True))
+def _print_counts(validation: Validation) -> None:
+    checked = [f"{total} {_NOUNS[kind][total != 1]}" for kind, (_, total) in validation.counts.items() if total]
+    fine, total = (sum(counts) for counts in zip(*validation.counts.values(), strict=True))
     show(f"Checked {', '.join(checked)}.")
-    for suite, splits in done.splits.items():
+    for suite, splits in validation.splits.items():
         sizes = ", ".join(f"{split} ({items:,} items)" for split, items in splits.items())
         show(f"Splits of {suite} from your own files: {sizes}.")
-    if not done.findings:
+    if not validation.findings:
         show("Everything is fine.")
         return
-    counted = Counter(finding.severity for finding in done.findings)
+    counted = Counter(finding.severity for finding in validation.findings)
     count_words = [format_count(n, word) for word in ("error", "warning") if (n := counted[word])]
     show(f"{' and '.join(count_words)}; {fine} of {total} files and runs are fine.")

@@ -13,7 +13,7 @@ from genaipa.runs.filters import EVERYTHING, Filters
 
 if TYPE_CHECKING:
     from genaipa.ui.view.index import AnswerIndex
-    from genaipa.ui.view.server import ViewPages
+    from genaipa.ui.view.server import ViewServer
 
 _NEEDED = ("starlette", "uvicorn")
 
@@ -38,11 +38,11 @@ def view(
             raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
     import webbrowser
 
-    from genaipa.runs.selection import resolve_system_or_run_name, select_sources
+    from genaipa.runs.selection import resolve_system_or_run_name, select_runs_and_apply_filters
     from genaipa.ui.view.index import AnswerIndex
 
     workspace = current_workspace()
-    sources = select_sources(workspace, split_names(run), only)
+    sources = select_runs_and_apply_filters(workspace, split_names(run), only)
     if not sources:
         raise UsageError(f"there is no run in {workspace.runs} yet; create one with genaipa demo or genaipa run.")
     print_study_slice_problems(workspace, [source.folder for source in sources])
@@ -59,10 +59,10 @@ def view(
     opened.serve_until_stopped()
 
 
-def _bind_view_server(index: AnswerIndex, port: int) -> ViewPages:
-    from genaipa.ui.view.server import ViewPages
+def _bind_view_server(index: AnswerIndex, port: int) -> ViewServer:
+    from genaipa.ui.view.server import ViewServer
 
     try:
-        return ViewPages(index, port)
+        return ViewServer(index, port)
     except OSError as error:
         raise UsageError(f"port {port} can't be used ({error.strerror}); leave out --port to use a free one.") from None

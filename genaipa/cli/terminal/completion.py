@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def _make_completion(list_names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> Any:
+def _make_completion_callback(list_names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> Any:
     """Return a callback for Typer from a function that gives all names; after a comma the next name begins."""
 
     def complete_last_name(context: typer.Context, incomplete: str) -> list[str]:
@@ -34,57 +34,60 @@ def _make_completion(list_names: Callable[[Workspace, dict[str, Any]], Iterable[
     return complete_last_name
 
 
-def make_completion_from_names(list_names: Callable[[], Iterable[str] | None]) -> Any:
+def make_name_completion_callback(list_names: Callable[[], Iterable[str] | None]) -> Any:
     """Return a callback for Typer from a function that gives all names, wherever it is called."""
-    return _make_completion(lambda _here, _given: list_names() or ())
+    return _make_completion_callback(lambda _here, _given: list_names() or ())
 
 
-def _list_systems(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
+def _list_systems(workspace: Workspace, _parameters: dict[str, Any]) -> list[str]:
     from genaipa.systems.catalog import load_usable_system_entries
     from genaipa.systems.provider import list_builtin_systems
 
     return [*list_builtin_systems(), *load_usable_system_entries(workspace)]
 
 
-def _list_documents(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.datasets.base import load_datasets
+def _list_documents(workspace: Workspace, _parameters: dict[str, Any]) -> list[str]:
+    from genaipa.datasets.base import iterate_loadable_datasets
 
     return sorted(
-        {*workspace.nearest_files("policies"), *(name for dataset in load_datasets() for name in dataset.documents)}
+        {
+            *workspace.nearest_files("policies"),
+            *(name for dataset in iterate_loadable_datasets() for name in dataset.documents),
+        }
     )
 
 
-def _list_data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
+def _list_data_sets(_workspace: Workspace, _parameters: dict[str, Any]) -> list[str]:
     from genaipa.datasets.base import dataset_names
 
     return dataset_names()
 
 
-def _list_experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
+def _list_experiments(_workspace: Workspace, _parameters: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.experiments import EXPERIMENTS
 
     return EXPERIMENTS
 
 
-def _list_initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
+def _list_initializations(_workspace: Workspace, _parameters: dict[str, Any]) -> Iterable[str]:
     from genaipa.runs.procedure import INITIALIZATIONS
 
     return INITIALIZATIONS
 
 
-def _list_wordings(_here: Workspace, _given: dict[str, Any]) -> list[str]:
+def _list_wordings(_workspace: Workspace, _parameters: dict[str, Any]) -> list[str]:
     from genaipa.questions.sets import WORDINGS
 
     return [*WORDINGS, "all"]
 
 
-def _list_prompt_sets(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
+def _list_prompt_sets(workspace: Workspace, _parameters: dict[str, Any]) -> list[str]:
     from genaipa.tasks.prompts import list_prompt_sets
 
     return list_prompt_sets(workspace)
 
 
-def _list_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterable[str]:
+def _list_prompt_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterable[str]:
     """Return the templates of the set that is named before, or of the usual one."""
     from genaipa.runs.procedure import NEUTRAL
     from genaipa.tasks.prompts import assemble_prompts_unchecked
@@ -92,7 +95,7 @@ def _list_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterabl
     return assemble_prompts_unchecked(workspace, str(parameters.get("prompts") or NEUTRAL)).files
 
 
-def _list_runs(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
+def _list_run_and_study_names(workspace: Workspace, _parameters: dict[str, Any]) -> list[str]:
     from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.runs.slices import group_slices_by_study_name
 
@@ -100,7 +103,7 @@ def _list_runs(workspace: Workspace, _given: dict[str, Any]) -> list[str]:
     return ["latest", *group_slices_by_study_name(folders), *(folder.name for folder in reversed(folders))]
 
 
-def _list_runs_and_systems(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
+def _list_run_and_system_names(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the runs, after the systems that were asked in them, by their full and their short names."""
     from genaipa.runs.selection import list_run_folders_oldest_first
     from genaipa.systems.provider import shorten_system_names
@@ -108,10 +111,13 @@ def _list_runs_and_systems(workspace: Workspace, parameters: dict[str, Any]) -> 
     systems = {
         name for folder in list_run_folders_oldest_first(workspace) for name in folder.read_manifest_head().spec.systems
     }
-    return [*sorted({*systems, *shorten_system_names(systems).values()}), *_list_runs(workspace, parameters)]
+    return [
+        *sorted({*systems, *shorten_system_names(systems).values()}),
+        *_list_run_and_study_names(workspace, parameters),
+    ]
 
 
-def _list_run_questions(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
+def _list_question_ids_of_run(workspace: Workspace, parameters: dict[str, Any]) -> list[str]:
     """Return the questions of the run that is named before."""
     from genaipa.runs.selection import find_run_or_study
 
@@ -119,10 +125,12 @@ def _list_run_questions(workspace: Workspace, parameters: dict[str, Any]) -> lis
     return sorted({question for order in orders.values() for question in order})
 
 
-systems, documents, experiments = map(_make_completion, (_list_systems, _list_documents, _list_experiments))
-data_sets = _make_completion(_list_data_sets)
-initializations, wordings = map(_make_completion, (_list_initializations, _list_wordings))
-question_sets = _make_completion(lambda here, _given: here.nearest_files("questions"))
-prompts = _make_completion(_list_templates)
-prompt_sets = _make_completion(_list_prompt_sets)
-runs, runs_and_systems, answers = map(_make_completion, (_list_runs, _list_runs_and_systems, _list_run_questions))
+systems, documents, experiments = map(_make_completion_callback, (_list_systems, _list_documents, _list_experiments))
+data_sets = _make_completion_callback(_list_data_sets)
+initializations, wordings = map(_make_completion_callback, (_list_initializations, _list_wordings))
+question_sets = _make_completion_callback(lambda here, _given: here.nearest_files("questions"))
+prompts = _make_completion_callback(_list_prompt_templates)
+prompt_sets = _make_completion_callback(_list_prompt_sets)
+runs, runs_and_systems, answers = map(
+    _make_completion_callback, (_list_run_and_study_names, _list_run_and_system_names, _list_question_ids_of_run)
+)

@@ -79,23 +79,23 @@ def _terminal_width(stream: TextIO) -> int | None:
     return max(_LEAST, size or shutil.get_terminal_size().columns)
 
 
-def print_to_stderr(text: str, *, exact: bool = False) -> None:
+def print_to_stderr(text: str, *, no_wrap: bool = False) -> None:
     """Print a note beside the result, on stderr, options as flags: nothing in it is markup or steers a terminal.
 
-    On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
+    On a terminal it is broken between words, unless it is `no_wrap`: to be copied and pasted.
     """
     _print_to_console(
-        stderr_console(), sys.stderr, replace_unprintable_characters(rewrite_options_as_flags(text)), exact=exact
+        stderr_console(), sys.stderr, replace_unprintable_characters(rewrite_options_as_flags(text)), no_wrap=no_wrap
     )
 
 
-def complain(error: object) -> None:
+def print_error_to_stderr(error: object) -> None:
     """Print an error as its one sentence, on stderr."""
     _print_to_console(
         stderr_console(),
         sys.stderr,
         replace_unprintable_characters(f"genaipa: {rewrite_options_as_flags(str(error))}"),
-        lead="genaipa:",
+        prefix_in_red="genaipa:",
     )
 
 
@@ -104,12 +104,12 @@ def rewrite_options_as_flags(sentence: str) -> str:
     return re.sub(r"[Tt]he option `(\w+)`", lambda named: f"--{named[1].replace('_', '-')}", sentence)
 
 
-def show(text: str = "", *, exact: bool = False) -> None:
-    """Print sentences of the result, on stdout; on a terminal broken between words, unless they are `exact`.
+def show(text: str = "", *, no_wrap: bool = False) -> None:
+    """Print sentences of the result, on stdout; on a terminal broken between words, unless they are `no_wrap`.
 
     Nothing in them is markup or steers a terminal.
     """
-    _print_to_console(stdout_console(), sys.stdout, replace_unprintable_characters(text), exact=exact)
+    _print_to_console(stdout_console(), sys.stdout, replace_unprintable_characters(text), no_wrap=no_wrap)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
@@ -122,20 +122,25 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     for label, value in listed:
         line = f"{label:{broad}}{value}"
         _print_to_console(
-            stdout_console(), sys.stdout, "\n".join(wrap_text(line, room, hanging=broad)) if room else line, exact=True
+            stdout_console(),
+            sys.stdout,
+            "\n".join(wrap_text(line, room, hanging_indent=broad)) if room else line,
+            no_wrap=True,
         )
 
 
-def _print_to_console(console: Console, stream: TextIO, text: str, *, exact: bool = False, lead: str = "") -> None:
+def _print_to_console(
+    console: Console, stream: TextIO, text: str, *, no_wrap: bool = False, prefix_in_red: str = ""
+) -> None:
     """Print a text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
     from rich.text import Text
 
     from genaipa.cli.terminal.fitting import remove_unbreakable_marks, wrap_text
 
-    room = _terminal_width(stream) if stream.isatty() and not exact else None
+    room = _terminal_width(stream) if stream.isatty() and not no_wrap else None
     styled = Text(remove_unbreakable_marks("\n".join(wrap_text(text, room)) if room else text))
-    if lead:
-        styled.stylize("bold red", 0, len(lead))
+    if prefix_in_red:
+        styled.stylize("bold red", 0, len(prefix_in_red))
     console.print(styled, soft_wrap=True)
 
 
@@ -147,24 +152,29 @@ def print_json(value: Any) -> None:
     sys.stdout.write(escape_unprintable(text) + "\n")
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], *, right: Iterable[int] = ()) -> None:
+def print_table(
+    headers: Sequence[str],
+    rows_and_headings: Iterable[Sequence[object] | str],
+    *,
+    right_aligned_columns: Iterable[int] = (),
+) -> None:
     """Print a table on stdout, fitted to the terminal; a row that is a string is a heading.
 
-    `right` are the columns that hold numbers. Cells are plain text, never markup.
+    `right_aligned_columns` are the columns that hold numbers. Cells are plain text, never markup.
     """
     from rich.text import Text
 
-    from genaipa.cli.terminal.fitting import format_table, remove_unbreakable_marks
+    from genaipa.cli.terminal.fitting import lay_out_table_parts, remove_unbreakable_marks
 
     cells: list[list[str] | str] = [
         replace_unprintable_characters(row)
         if isinstance(row, str)
         else ["" if c is None else replace_unprintable_characters(str(c)) for c in row]
-        for row in rows
+        for row in rows_and_headings
     ]
     rendered = Text("\n")
     options = stdout_console().options.update(width=_UNBOUNDED)
-    for part in format_table(headers, cells, frozenset(right), stdout_width(), _cell_style):
+    for part in lay_out_table_parts(headers, cells, frozenset(right_aligned_columns), stdout_width(), _cell_style):
         for line in stdout_console().render_lines(part, options, pad=False):
             pieces = Text.assemble(*((remove_unbreakable_marks(piece.text), piece.style or "") for piece in line))
             pieces.rstrip()
@@ -220,7 +230,7 @@ def print_caveat_unless_quiet(sentence: str) -> None:
         show(sentence)
 
 
-def print_first_caveats_explain_rest(sentences: Iterable[str]) -> None:
+def print_first_caveats_and_queue_rest(sentences: Iterable[str]) -> None:
     """Print the first sentences that change how the result is read; what would be too many words is explained."""
     room = _WORDS
     for index, sentence in enumerate(sentences):
@@ -231,35 +241,38 @@ def print_first_caveats_explain_rest(sentences: Iterable[str]) -> None:
             queue_explanation(sentence)
 
 
-def queue_explanation(*sentences: str, hint: str = "") -> None:
-    """Keep sentences for `--explain`; the `hint` says what they tell, where they are not shown."""
+def queue_explanation(*sentences: str, hint_if_hidden: str = "") -> None:
+    """Keep sentences for `--explain`; the `hint_if_hidden` says what they tell, where they are not shown."""
     closing = _current_command_notes()
     closing.explanations += [sentence for sentence in sentences if sentence and sentence not in closing.explanations]
-    closing.hint = hint or closing.hint
+    closing.hint = hint_if_hidden or closing.hint
 
 
-def queue_next_steps(*steps: str, always: bool = False) -> None:
-    """Keep next steps, such as `Next: genaipa score demo`, for the last line; `always` for a part of the result."""
-    _current_command_notes().steps.extend((step, always) for step in steps if step)
+def queue_next_steps(*steps: str, even_if_quiet: bool = False) -> None:
+    """Keep next steps, such as `Next: genaipa score demo`, for the last line.
+
+    `even_if_quiet` for a part of the result.
+    """
+    _current_command_notes().steps.extend((step, even_if_quiet) for step in steps if step)
 
 
 @contextlib.contextmanager
 def print_queued_notes_at_end(
     fallback_explanation: str,
     *,
-    complete_step: Callable[[str], str],
+    name_workspace_in_step: Callable[[str], str],
     explains: bool,
     quiet: bool,
     json: bool,
 ) -> Iterator[None]:
     """Print what a command kept, once it is done.
 
-    `fallback_explanation` explains it where it has no explanation of its own, and `complete_step` makes a next step the
-    command that works.
+    `fallback_explanation` explains it where it has no explanation of its own, and `name_workspace_in_step` makes a next
+    step the command that works.
     """
     if explains and quiet:
         raise UsageError("--explain asks for more and --quiet for less; use only one of them.")
-    notes = _CommandNotes(explains, quiet, complete_step)
+    notes = _CommandNotes(explains, quiet, name_workspace_in_step)
     token = _closing.set(notes)
     try:
         try:
@@ -284,7 +297,7 @@ def _print_queued_notes(notes: _CommandNotes, fallback_explanation: str, *, json
     line = _GAP.join(steps)
     for text in [line] if not room or len(line) <= room else steps:
         if text:
-            show(text, exact=True)
+            show(text, no_wrap=True)
     if notes.explains:
         show("\n" + "\n".join(notes.explanations or [fallback_explanation]))
 
@@ -300,5 +313,9 @@ def show_tables_and_queue_notes(tables: Iterable[Table]) -> None:
 
     for index, table in enumerate(tables):
         show(("\n" if index else "") + table.title)
-        print_table(render.visible_headings(table), table.cells, right=render.numeric_column_indices(table))
-        queue_explanation(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")
+        print_table(
+            render.visible_headings(table), table.cells, right_aligned_columns=render.numeric_column_indices(table)
+        )
+        queue_explanation(
+            *re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint_if_hidden="What the numbers mean: --explain"
+        )

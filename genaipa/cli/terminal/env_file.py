@@ -45,7 +45,7 @@ class _LoadedVariables(NamedTuple):
 _loaded: ContextVar[_LoadedVariables | None] = ContextVar("taken", default=None)
 
 
-def load_keys_from_dotenv() -> None:
+def load_keys_and_addresses_from_dotenv() -> None:
     """Read keys and their addresses of the nearest `.env` into the environment, without replacing what is set."""
     _loaded.set(None)
     folder = Path.cwd()
@@ -65,18 +65,22 @@ def load_keys_from_dotenv() -> None:
 
 def print_which_keys_came_from_env_file(systems: Iterable[str]) -> None:
     """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
-    from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import find_provider, redact, unwrap_system
+    from genaipa.systems.endpoint import read_environment_variable
+    from genaipa.systems.provider import find_provider, redact_keys, strip_wrapper_from_system_name
 
     loaded, origins = _loaded.get(), dict[str, str]()
-    for system in map(unwrap_system, systems):
+    for system in map(strip_wrapper_from_system_name, systems):
         provider = find_provider(system)
         if loaded is None or provider is None or not provider.has_key_or_address_variable:
             continue
         server = provider.fill_server_in_variable_names(system)
         named = ["key"] * bool(loaded.names.intersection(server.keys)) + ["address"] * (server.address in loaded.names)
         if named:
-            address = f" ({redact(read_variable(server.address) or '')})" if server.address in loaded.names else ""
+            address = (
+                f" ({redact_keys(read_environment_variable(server.address) or '')})"
+                if server.address in loaded.names
+                else ""
+            )
             origins[f"{provider.shared_name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
     if loaded is not None and origins:
         line = join_names([f"{named} of {family}" for family, named in origins.items()])
@@ -123,9 +127,9 @@ def _load_providers() -> tuple[Provider, ...]:
     return list_providers()
 
 
-def _is_key_variable(name: str) -> bool:
+def _is_key_variable(variable: str) -> bool:
     """Tell whether a variable is a key, by its name or by a provider's record."""
-    return name.endswith(_KEY) or any(name in provider.keys for provider in _load_providers())
+    return variable.endswith(_KEY) or any(variable in provider.keys for provider in _load_providers())
 
 
 def _find_key_variables(address_variable: str) -> set[str]:
@@ -139,18 +143,20 @@ def _find_key_variables(address_variable: str) -> set[str]:
     return keys
 
 
-def _is_address_safe(address_variable: str, keys: Mapping[str, str]) -> bool:
+def _is_address_safe(address_variable: str, file_keys: Mapping[str, str]) -> bool:
     """Tell whether an address has its key in the same file, and no other secret of the user's would be sent to it."""
     wanted = _find_key_variables(address_variable)
     server = address_variable.removesuffix("_BASE_URL")
-    foreign = [key for key in wanted if os.environ.get(key, keys.get(key)) != keys.get(key)]
-    return bool(wanted & keys.keys()) and not foreign and not any(f"{server}{end}" in os.environ for end in _SECRETS)
+    foreign = [key for key in wanted if os.environ.get(key, file_keys.get(key)) != file_keys.get(key)]
+    return (
+        bool(wanted & file_keys.keys()) and not foreign and not any(f"{server}{end}" in os.environ for end in _SECRETS)
+    )
 
 
-def _print_ignored_variables(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
+def _print_ignored_variables(path: Path, variables: Iterable[str], address_variables: Mapping[str, str]) -> None:
     """Say which variables of a file are not taken, and the remedy."""
-    ignored_addresses = [clip(name) for name in names if name in addresses]
-    ignored_names = [clip(name) for name in names if name not in addresses]
+    ignored_addresses = [clip(name) for name in variables if name in address_variables]
+    ignored_names = [clip(name) for name in variables if name not in address_variables]
     sentences = []
     if ignored_addresses:
         sentences.append(

@@ -61,7 +61,7 @@ def remove_unbreakable_marks(text: str) -> str:
     return text.replace(_KEPT, " ")
 
 
-def count_columns(text: str) -> int:
+def count_terminal_columns(text: str) -> int:
     """Return the columns of a terminal that the text takes; a Chinese character takes two."""
     if text.isascii():
         return len(text)
@@ -70,21 +70,29 @@ def count_columns(text: str) -> int:
     return cell_len(text)
 
 
-def wrap_text(text: str, width: int, hanging: int = 0) -> list[str]:
-    """Return the text in lines of at most `width`, broken between words; those after the first are indented, `hanging`.
+def wrap_text(text: str, width: int, hanging_indent: int = 0) -> list[str]:
+    """Return the text in lines of at most `width`, broken between words.
+
+    Those after the first are indented, `hanging_indent`.
 
     A line's own indentation, and that of a list's item, is kept for what is broken off it.
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        if count_columns(line) <= width:
+        if count_terminal_columns(line) <= width:
             lines.append(line)
             continue
         lead = re.match(r"\s*(?:[-*] )?", line)
         indent = len(lead[0]) if lead and len(lead[0]) <= width // 2 else 0
-        wide = "".join(letter + _SECOND * (count_columns(letter) - 1) for letter in _mark_commands_unbreakable(line))
+        wide = "".join(
+            letter + _SECOND * (count_terminal_columns(letter) - 1) for letter in _mark_commands_unbreakable(line)
+        )
         broken = textwrap.wrap(
-            wide, width, subsequent_indent=" " * (hanging or indent), break_long_words=False, break_on_hyphens=False
+            wide,
+            width,
+            subsequent_indent=" " * (hanging_indent or indent),
+            break_long_words=False,
+            break_on_hyphens=False,
         )
         lines += [part.replace(_SECOND, "") for part in broken]
     return [remove_unbreakable_marks(line) for line in lines]
@@ -94,30 +102,37 @@ Row = list[str] | str
 """The cells of a row, or a heading across all columns."""
 
 
-def format_table(
+def lay_out_table_parts(
     headers: Sequence[str],
-    rows: Sequence[Row],
-    right: Collection[int],
-    width: int | None,
-    style: Callable[[str, str], str],
+    rows_and_headings: Sequence[Row],
+    right_aligned_columns: Collection[int],
+    max_width: int | None,
+    style_of_cell: Callable[[str, str], str],
 ) -> Iterator[Table | Text]:
-    """Yield a table in parts, no wider than `width`; as wide as it needs to be without one."""
+    """Yield a table in parts, no wider than `max_width`; as wide as it needs to be without one."""
     from rich.text import Text
 
-    rows = [row if isinstance(row, str) else [_mark_commands_unbreakable(cell) for cell in row] for row in rows]
-    widths = _fit_widths_of_first_columns(headers, [row for row in rows if isinstance(row, list)], right, width)
-    table = _make_table(headers, widths, right)
-    for row in rows:
+    rows_and_headings = [
+        row if isinstance(row, str) else [_mark_commands_unbreakable(cell) for cell in row] for row in rows_and_headings
+    ]
+    widths = _fit_widths_of_first_columns(
+        headers, [row for row in rows_and_headings if isinstance(row, list)], right_aligned_columns, max_width
+    )
+    table = _make_empty_table(headers, widths, right_aligned_columns)
+    for row in rows_and_headings:
         across = row if isinstance(row, str) else _format_cells_with_headers(headers[len(widths) :], row[len(widths) :])
         if isinstance(row, list):
             table.add_row(
-                *(Text(cell, style(header, cell)) for header, cell, _ in zip(headers, row, widths, strict=False))
+                *(
+                    Text(cell, style_of_cell(header, cell))
+                    for header, cell, _ in zip(headers, row, widths, strict=False)
+                )
             )
         if across:
             yield table
-            lines = wrap_text(across, width) if width else [across]
+            lines = wrap_text(across, max_width) if max_width else [across]
             yield Text("\n".join(lines), "bold" if isinstance(row, str) else "")
-            table = _make_table(headers, widths, right, show_header=False)
+            table = _make_empty_table(headers, widths, right_aligned_columns, show_header=False)
     yield table
 
 
@@ -130,38 +145,44 @@ def _format_cells_with_headers(headers: Sequence[str], cells: Sequence[str]) -> 
     return _INDENT + "; ".join(facts) if facts else ""
 
 
-def _make_table(
-    headers: Sequence[str], widths: Sequence[int], right: Collection[int], *, show_header: bool = True
+def _make_empty_table(
+    headers: Sequence[str],
+    column_widths: Sequence[int],
+    right_aligned_columns: Collection[int],
+    *,
+    show_header: bool = True,
 ) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_header=show_header)
-    for index, (header, width) in enumerate(zip(headers, widths, strict=False)):
-        table.add_column(Text(header), width=width, overflow="fold", justify="right" if index in right else "left")
+    for index, (header, width) in enumerate(zip(headers, column_widths, strict=False)):
+        table.add_column(
+            Text(header), width=width, overflow="fold", justify="right" if index in right_aligned_columns else "left"
+        )
     return table
 
 
 def _fit_widths_of_first_columns(
-    headers: Sequence[str], cells: Sequence[list[str]], right: Collection[int], width: int | None
+    headers: Sequence[str], rows: Sequence[list[str]], right_aligned_columns: Collection[int], max_width: int | None
 ) -> list[int]:
     """Return the widths of the first columns, of as many as fit; the widest ones give way."""
     natural, minimal = [], []
     for index, header in enumerate(headers):
-        texts = [row[index] for row in cells]
+        texts = [row[index] for row in rows]
         # Numbers are never broken.
-        words = [word for text in texts for word in re.split("\n" if index in right else r"\s", text)]
-        natural.append(max(count_columns(line) for text in (header, *texts) for line in text.split("\n")))
-        longest = max(map(count_columns, [*header.split(), *words]), default=0)
-        minimal.append(max(longest, 0 if index in right else min(LEAST_TEXT, natural[-1])))
-    if width is None:
+        words = [word for text in texts for word in re.split("\n" if index in right_aligned_columns else r"\s", text)]
+        natural.append(max(count_terminal_columns(line) for text in (header, *texts) for line in text.split("\n")))
+        longest = max(map(count_terminal_columns, [*header.split(), *words]), default=0)
+        minimal.append(max(longest, 0 if index in right_aligned_columns else min(LEAST_TEXT, natural[-1])))
+    if max_width is None:
         return natural
     beside = len(headers)
     # A blank is in front of the first.
-    while beside > 1 and sum(minimal[:beside]) + _GAP * (beside - 1) + 1 > width:
+    while beside > 1 and sum(minimal[:beside]) + _GAP * (beside - 1) + 1 > max_width:
         beside -= 1
-    room = width - _GAP * (beside - 1) - 1
+    room = max_width - _GAP * (beside - 1) - 1
     for limit in range(max(natural), 0, -1):
         widths = [max(word, min(line, limit)) for word, line in zip(minimal[:beside], natural, strict=False)]
         if sum(widths) <= room:

@@ -75,7 +75,7 @@ def package_commands() -> dict[str, PackageCommand]:
     return {words: command for words, command in commands.items() if words not in OWN}
 
 
-def commands_by_heading() -> dict[str, dict[str, str]]:
+def command_summaries_by_heading() -> dict[str, dict[str, str]]:
     """Return heading → all commands under it, with their summaries."""
     groups = {heading: list(commands.items()) for heading, commands in GROUPS.items()}
     for words, command in package_commands().items():
@@ -89,7 +89,7 @@ def commands_by_heading() -> dict[str, dict[str, str]]:
 
 def command_names() -> list[str]:
     """Return the names of all commands in the order of the page that lists them."""
-    return [name for commands in commands_by_heading().values() for name in commands]
+    return [name for commands in command_summaries_by_heading().values() for name in commands]
 
 
 def commands_listed_only_in_full_help() -> set[str]:

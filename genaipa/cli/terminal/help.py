@@ -19,10 +19,10 @@ from genaipa.cli.terminal.headings import (
     OLD_OPTIONS,
     RENAMED,
     STARTS,
-    commands_by_heading,
+    command_summaries_by_heading,
     commands_listed_only_in_full_help,
 )
-from genaipa.errors import closest
+from genaipa.errors import closest_name_or_empty
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Command(TyperCommand):
         names = self._option_aliases()
         before = args.index("--") if "--" in args else len(args)
         renamed = [_replace_option_alias(word, names) for word in args[:before]] + args[before:]
-        result: list[str] = super().parse_args(ctx, _replace_help_all_by_help(ctx, renamed))
+        result: list[str] = super().parse_args(ctx, _replace_help_all_and_remember_it(ctx, renamed))
         return result
 
     def _option_aliases(self) -> dict[str, str]:
@@ -71,7 +71,7 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write what each argument and option does."""
-        _write_parameters(ctx, formatter, self.get_params(ctx))
+        _write_parameter_help(ctx, formatter, self.get_params(ctx))
 
 
 class Group(TyperGroup):
@@ -83,12 +83,12 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the page of all commands and options, too."""
-        result: list[str] = super().parse_args(ctx, _replace_help_all_by_help(ctx, args))
+        result: list[str] = super().parse_args(ctx, _replace_help_all_and_remember_it(ctx, args))
         return result
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write what each option does, and the commands."""
-        _write_parameters(ctx, formatter, self.get_params(ctx))
+        _write_parameter_help(ctx, formatter, self.get_params(ctx))
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -103,7 +103,7 @@ class DefaultListGroup(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Leave the options to the command that they are for."""
-        args = _replace_help_all_by_help(ctx, args)
+        args = _replace_help_all_and_remember_it(ctx, args)
         ctx.ignore_unknown_options = True
         helps = not args or args[0] not in ctx.help_option_names
         result: list[str] = super().parse_args(ctx, args or ["list"] if helps else args)
@@ -144,14 +144,14 @@ class RootGroup(Group):
         """Write the commands, and on the whole page the options."""
         self.format_commands(ctx, formatter)
         if ctx.meta.get(_ALL):
-            _write_parameters(ctx, formatter, self.get_params(ctx))
+            _write_parameter_help(ctx, formatter, self.get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups; the rarer ones on the whole page alone."""
         rare = () if ctx.meta.get(_ALL) else commands_listed_only_in_full_help()
         groups = {
             heading: {name: summary for name, summary in listed.items() if name not in rare}
-            for heading, listed in commands_by_heading().items()
+            for heading, listed in command_summaries_by_heading().items()
         }
         _write_commands(formatter, groups)
 
@@ -166,15 +166,15 @@ class RootGroup(Group):
         formatter.write_text("More: genaipa COMMAND --help, genaipa --help-all, docs/reference/glossary.md.")
 
 
-def _write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> None:
+def _write_commands(formatter: Any, summaries_by_heading: Mapping[str, Mapping[str, str]]) -> None:
     """Write commands with their summaries under headings; all summaries begin in the same column."""
-    broad = max((len(name) for listed in groups.values() for name in listed), default=0)
-    for heading, listed in groups.items():
+    broad = max((len(name) for listed in summaries_by_heading.values() for name in listed), default=0)
+    for heading, listed in summaries_by_heading.items():
         with formatter.section(heading):
             formatter.write_dl([(f"{name:{broad}}", summary) for name, summary in listed.items()])
 
 
-def _replace_help_all_by_help(ctx: Any, args: list[str]) -> list[str]:
+def _replace_help_all_and_remember_it(ctx: Any, args: list[str]) -> list[str]:
     """Return the arguments, with `--help` for `--help-all` where that comes before any command's name."""
     for index, word in enumerate(args):
         if word == "--" or (isinstance(ctx.command, TyperGroup) and not word.startswith("-")):
@@ -185,9 +185,9 @@ def _replace_help_all_by_help(ctx: Any, args: list[str]) -> list[str]:
     return args
 
 
-def _replace_option_alias(word: str, aliases: Mapping[str, str]) -> str:
-    flag, equals, value = word.partition("=")
-    return f"{aliases.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
+def _replace_option_alias(argument: str, aliases: Mapping[str, str]) -> str:
+    flag, equals, value = argument.partition("=")
+    return f"{aliases.get(flag, flag)}{equals}{value}" if flag.startswith("--") else argument
 
 
 def _set_value_placeholders(parameters: Iterable[Any]) -> None:
@@ -203,13 +203,13 @@ def _set_value_placeholders(parameters: Iterable[Any]) -> None:
 
 def _list_argument_placeholders(parameters: Iterable[Any]) -> list[str]:
     return [
-        _format_argument(parameter)
+        _format_argument_placeholder(parameter)
         for parameter in parameters
         if parameter.param_type_name == "argument" and not parameter.hidden
     ]
 
 
-def _format_argument(parameter: Any) -> str:
+def _format_argument_placeholder(parameter: Any) -> str:
     name = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
     return name if parameter.nargs == 1 else f"{name}..."
 
@@ -220,7 +220,7 @@ def _remove_huge_bounds(help_text: str) -> str:
     return re.sub(r"; x>=-\d{8,}|\s*\[x>=-\d{8,}\]", "", help_text)
 
 
-def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> None:
+def _write_parameter_help(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> None:
     """Write arguments and options; those of a panel on the page of all options alone."""
     panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     hidden = 0
@@ -264,7 +264,7 @@ def describe_parser_error(error: Exception) -> str:
 def _reword_parser_message(error: Any, parameter: Any, context: Any) -> str:
     message = " ".join(error.format_message().split())
     if hasattr(error, "param_type") and parameter is not None:
-        return f"{_parameter_name(parameter)} is missing{_parameter_help(parameter)}."
+        return f"{_parameter_flag_or_placeholder(parameter)} is missing{_parameter_help_after_colon(parameter)}."
     if parameter is not None:
         problem = " ".join(error.message.split()).rstrip(".").partition(", unable to parse")[0]
         problem = problem.replace("a valid integer", "a whole number").replace("a valid number", "a number")
@@ -274,12 +274,14 @@ def _reword_parser_message(error: Any, parameter: Any, context: Any) -> str:
         return f"{named}: {problem}."
     if hasattr(error, "possibilities"):
         # Without the dashes, which all have: they would make anything look alike.
-        near = closest(error.option_name.lstrip("-"), [flag.lstrip("-") for flag in error.possibilities or ()])
+        near = closest_name_or_empty(
+            error.option_name.lstrip("-"), [flag.lstrip("-") for flag in error.possibilities or ()]
+        )
         near = f": did you mean '--{near}'?" if near else "."
-        from genaipa.kinds import describe_missing_kinds
+        from genaipa.kinds import describe_missing_kinds_or_empty
 
         # It may be an option of a kind of task whose package is gone.
-        gone = describe_missing_kinds() if context is not None and context.command.name == "run" else ""
+        gone = describe_missing_kinds_or_empty() if context is not None and context.command.name == "run" else ""
         near = f"; {gone}." if gone else near
         return f"there is no option '{error.option_name}'{near}"
     for pattern, replacement in _REPLACEMENTS.items():
@@ -287,12 +289,12 @@ def _reword_parser_message(error: Any, parameter: Any, context: Any) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _parameter_name(parameter: Any) -> str:
+def _parameter_flag_or_placeholder(parameter: Any) -> str:
     flags = [name for name in parameter.opts if name.startswith("--")]
     return str(flags[0] if flags else parameter.metavar or parameter.name)
 
 
-def _parameter_help(parameter: Any) -> str:
+def _parameter_help_after_colon(parameter: Any) -> str:
     help_ = (parameter.help or "").rstrip(".")
     return f": {help_[:1].lower()}{help_[1:]}" if help_ else ""
 
@@ -302,5 +304,5 @@ def _parameter_flag_or_variable(parameter: Any, context: Any) -> str:
     variable = parameter.envvar
     source = context.get_parameter_source(parameter.name) if context is not None else None
     if isinstance(variable, str) and variable in os.environ and getattr(source, "name", "") in ("", "ENVIRONMENT"):
-        return f"{variable} (in the environment, for {_parameter_name(parameter)})"
-    return _parameter_name(parameter)
+        return f"{variable} (in the environment, for {_parameter_flag_or_placeholder(parameter)})"
+    return _parameter_flag_or_placeholder(parameter)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from genaipa.errors import DataError, UsageError, name_suggestion, shell_command
+from genaipa.errors import DataError, UsageError, format_shell_command, name_suggestion
 from genaipa.files.atomic import open_for_atomic_write
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ SELDOM = "Rarely needed"
 """The panel of options that most people never need."""
 
 
-def option(*names: str, help: str, panel: str | None = None, **details: Any) -> Any:  # noqa: A002 - typer's word
+def option(*flags: str, help: str, panel: str | None = None, **details: Any) -> Any:  # noqa: A002 - typer's word
     """Make a typer option that the environment can set too, under the name of its first long flag.
 
     Only `--help-all` shows an option of a `panel`, under that heading.
     """
-    flag = next(name for name in names if name.startswith("--"))
+    flag = next(name for name in flags if name.startswith("--"))
     variable = "GENAIPA_" + flag.removeprefix("--").partition("/")[0].replace("-", "_").upper()
-    return typer.Option(*names, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **details)
+    return typer.Option(*flags, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **details)
 
 
 def _remember_workspace(context: typer.Context, folder: Path | None) -> Path | None:
@@ -74,7 +74,7 @@ def name_workspace_in_next_command(text: str) -> str:
         words = workspace_option_if_needed(find_workspace(folder).home)
     except UsageError:
         return text
-    return _NEXT_COMMAND.sub(lambda _: f"{shell_command('genaipa', *words)} ", text)
+    return _NEXT_COMMAND.sub(lambda _: f"{format_shell_command('genaipa', *words)} ", text)
 
 
 WorkspaceOption = Annotated[
@@ -118,9 +118,9 @@ GateOption = Annotated[
 ]
 
 
-def split_names(values: list[str] | None) -> tuple[str, ...]:
+def split_names(option_values: list[str] | None) -> tuple[str, ...]:
     """Split repeated flags and commas alike: `-s a,b -s c` is a, b, c, each once."""
-    names = [name.strip() for value in values or () for name in value.split(",")]
+    names = [name.strip() for value in option_values or () for name in value.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
 
 
@@ -130,15 +130,15 @@ FormatsOption = Annotated[
 ]
 
 
-def choose_figure_formats(values: list[str] | None, usual: tuple[Format, ...]) -> tuple[Format, ...]:
+def choose_figure_formats(option_values: list[str] | None, default_formats: tuple[Format, ...]) -> tuple[Format, ...]:
     """Return the formats that are wanted, else the usual ones; a UsageError for an unknown one."""
-    names = split_names(values)
+    names = split_names(option_values)
     # Written out: the figures' module takes a second to import.
     formats: tuple[Format, ...] = ("png", "svg", "pdf", "slide", "column")
     for name in names:
         if name not in formats:
             raise UsageError(f"There is no format '{name}'{name_suggestion(name, formats)}")
-    return tuple(form for form in formats if form in names) or usual
+    return tuple(form for form in formats if form in names) or default_formats
 
 
 ForceOption = Annotated[bool, option("--force", help="Overwrite an existing file.")]
@@ -157,7 +157,7 @@ def check_no_overwrite(path: Path, *, force: bool) -> None:
 
 
 @contextlib.contextmanager
-def open_output(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+def open_output_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that replaces the earlier one once it is whole; a UsageError as `check_no_overwrite`."""
     check_no_overwrite(path, force=force)
     try:
@@ -167,7 +167,7 @@ def open_output(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None
 
 
-def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
+def read_parameters_from_config(path: Path, context: typer.Context) -> dict[str, Any]:
     """Return parameter → value; a DataError for a key that is no flag of the command, or a value that it can't have."""
     from genaipa.files.strict_yaml import read_yaml
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from genaipa.cli.terminal.console import print_to_stderr, rewrite_options_as_flags, stderr_console
-from genaipa.errors import shell_command
+from genaipa.errors import format_shell_command
 from genaipa.execution.observer import Observer
-from genaipa.kinds import describe_task_and_plan
+from genaipa.kinds import describe_task_and_plan_or_empty
 from genaipa.runs.procedure import get_plan_if_procedure_run
-from genaipa.runs.status import AnswerCounts, Tally
+from genaipa.runs.status import AnswerCounts, AnswerTally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import shorten_system_names
 from genaipa.words import format_count, replace_unprintable_characters
@@ -76,16 +76,16 @@ class RunProgress(Observer):
     cap: float | None = None
     now: Callable[[], float] = time.monotonic
     _since: float = field(default=0.0, init=False)
-    _tally: Tally = field(default_factory=Tally, init=False)
+    _tally: AnswerTally = field(default_factory=AnswerTally, init=False)
     _stopped: set[str] = field(default_factory=set, init=False)
     _batches: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
     _bars: Progress = field(init=False)
     _tasks: dict[str, TaskID] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._since, self._bars = self.now(), _make_bars(self.now)
+        self._since, self._bars = self.now(), _make_progress_bars(self.now)
 
-    def on_run_started(self, tally: Tally) -> None:
+    def on_run_started(self, tally: AnswerTally) -> None:
         """Start the clock, with a bar for each system."""
         self._since, self._tally = self.now(), tally
         names = shorten_system_names(self.systems)
@@ -99,12 +99,12 @@ class RunProgress(Observer):
             )
             self._update_bar(system)
 
-    def on_record_saved(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: AnswerTally) -> None:
         """Show these counts from now on."""
         self._tally = tally
         self._update_bar(record.system)
 
-    def on_counts_updated(self, tally: Tally) -> None:
+    def on_counts_updated(self, tally: AnswerTally) -> None:
         """Show these counts from now on."""
         self._tally = tally
         for system in self._tasks:
@@ -140,10 +140,10 @@ class RunProgress(Observer):
         total = AnswerCounts()
         for (name, _), row in self._tally.rows.items():
             if name == system:
-                total.add(row)
+                total.add_counts(row)
         return total
 
-    def describe_state(self) -> list[str]:
+    def list_state_facts(self) -> list[str]:
         """Describe the whole run in a few words each: answers, batches, failures, money, time."""
         rows = [row for (system, _), row in self._tally.rows.items() if system in self.systems]
         usage = sum((row.usage for row in self._tally.rows.values()), Usage())
@@ -154,7 +154,7 @@ class RunProgress(Observer):
             for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
             if count
         ]
-        facts[1:1] = self._describe_batches(sum(row.missing_count - row.status["failed"] for row in rows))
+        facts[1:1] = self._list_batch_state_facts(sum(row.missing_count - row.status["failed"] for row in rows))
         cost = self._tally.cost
         if cost or self.cap is not None:
             facts.append(format_dollars(cost) + (f" of {_format_cap(self.cap)}" if self.cap is not None else ""))
@@ -162,25 +162,25 @@ class RunProgress(Observer):
             facts.append(
                 f"{format_tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached"
             )
-        elapsed, remaining = self.now() - self._since, self._estimate_remaining()
+        elapsed, remaining = self.now() - self._since, self._estimate_remaining_seconds()
         return [
             *facts,
             format_duration_as_h_mm_ss(elapsed)
             + (f", about {format_duration_as_h_mm_ss(remaining)} left" if remaining else ""),
         ]
 
-    def _describe_batches(self, missing_answers: int) -> list[str]:
+    def _list_batch_state_facts(self, missing_answer_count: int) -> list[str]:
         """Describe the batches that are out, and on what waits beside them."""
         requests, done = (
             (sum(counts) for counts in zip(*self._batches.values(), strict=True)) if self._batches else (0, 0)
         )
         if not requests:
             return []
-        waiting = max(0, missing_answers - requests)
+        waiting = max(0, missing_answer_count - requests)
         running = f"{requests:,} in batches" + (f" ({done:,} done there)" if done else "")
         return [running, *([f"{waiting:,} waiting"] if waiting else [])]
 
-    def _estimate_remaining(self) -> float | None:
+    def _estimate_remaining_seconds(self) -> float | None:
         """Return the seconds that the slowest system needs at its pace so far; None while there is no telling."""
         open_tasks = [
             task
@@ -198,7 +198,7 @@ class LineProgress(RunProgress):
     _next: float = field(default=0.0, init=False)
     _sentences: set[str] = field(default_factory=set, init=False)
 
-    def on_run_started(self, tally: Tally) -> None:
+    def on_run_started(self, tally: AnswerTally) -> None:
         """Say how much there is to do."""
         super().on_run_started(tally)
         counts = [self._sum_system_counts(system) for system in self.systems]
@@ -209,14 +209,14 @@ class LineProgress(RunProgress):
         )
         self._next = self.now() + LINE_EVERY
 
-    def on_record_saved(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: AnswerTally) -> None:
         """Say each new kind of failure once, and the state every few seconds."""
         super().on_record_saved(record, tally)
         if record.error is not None:
             self._say_once(_format_system_note(record.system, record.error.message))
         self._say_state_unless_said_recently()
 
-    def on_counts_updated(self, tally: Tally) -> None:
+    def on_counts_updated(self, tally: AnswerTally) -> None:
         """Say the state every few seconds."""
         super().on_counts_updated(tally)
         self._say_state_unless_said_recently()
@@ -224,7 +224,7 @@ class LineProgress(RunProgress):
     def _say_state_unless_said_recently(self) -> None:
         if self.now() >= self._next:
             self._next = self.now() + LINE_EVERY
-            print_to_stderr(" · ".join(self.describe_state()))
+            print_to_stderr(" · ".join(self.list_state_facts()))
 
     def on_batch_progress(self, system: str, asked: int, done: int) -> None:
         """Say the state when it has changed, every few seconds."""
@@ -235,16 +235,16 @@ class LineProgress(RunProgress):
 
     def on_wait(self, system: str, reason: str) -> None:
         """Say it once."""
-        self._say_once(_format_system_note(system, reason), key=f"{system}{reason.partition(';')[0]}")
+        self._say_once(_format_system_note(system, reason), deduplication_key=f"{system}{reason.partition(';')[0]}")
 
     def on_system_stopped(self, system: str, reason: str) -> None:
         """Say why."""
         super().on_system_stopped(system, reason)
         print_to_stderr(f"genaipa stopped asking {system}: {reason}")
 
-    def _say_once(self, text: str, key: str = "") -> None:
-        if (key or text) not in self._sentences:
-            self._sentences.add(key or text)
+    def _say_once(self, text: str, deduplication_key: str = "") -> None:
+        if (deduplication_key or text) not in self._sentences:
+            self._sentences.add(deduplication_key or text)
             print_to_stderr(text[:_LONGEST_REASON])
 
 
@@ -252,7 +252,7 @@ class LineProgress(RunProgress):
 class WarningProgress(LineProgress):
     """Lines for warnings alone."""
 
-    def on_run_started(self, tally: Tally) -> None:
+    def on_run_started(self, tally: AnswerTally) -> None:
         """Know the counts."""
         RunProgress.on_run_started(self, tally)
 
@@ -267,7 +267,7 @@ class LiveProgress(RunProgress):
     _notes: dict[str, str] = field(default_factory=dict, init=False)
     _failed: dict[str, str] = field(default_factory=dict, init=False)
 
-    def on_record_saved(self, record: Record, tally: Tally) -> None:
+    def on_record_saved(self, record: Record, tally: AnswerTally) -> None:
         """Show the last failure of a system."""
         super().on_record_saved(record, tally)
         if record.error is not None:
@@ -287,7 +287,7 @@ class LiveProgress(RunProgress):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        for line in join_facts_into_lines(self.describe_state(), options.max_width):
+        for line in join_facts_into_lines(self.list_state_facts(), options.max_width):
             yield Text(line, style="bold")
         for note in [_format_system_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
             :_MOST_NOTES
@@ -296,7 +296,7 @@ class LiveProgress(RunProgress):
         yield self._bars.get_renderable()
 
 
-def _make_bars(get_time: Callable[[], float]) -> Progress:
+def _make_progress_bars(get_time: Callable[[], float]) -> Progress:
     """Make the bars of the systems, which know their pace; a name is folded rather than cut."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
@@ -339,9 +339,9 @@ def join_facts_into_lines(facts: Sequence[str], width: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def show_count_of_pulled_files(title: str) -> Iterator[Callable[[int, int], None]]:
+def show_count_of_pulled_files(dataset_title: str) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many files of a pull are done."""
-    message, console = f"pulling {title}", stderr_console()
+    message, console = f"pulling {dataset_title}", stderr_console()
     if console.is_terminal:
         with console.status(message) as status:
             yield lambda done, total: status.update(f"{message}: {done} of {total} files checked")
@@ -380,7 +380,7 @@ class TerminalObserver(Observer):
 
     def on_systems_ready(self, run: PreparedRun, systems: Sequence[ReadySystem], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
-        _confirm_cost_if_on_terminal(run, systems, yes=self._yes or cap is not None)
+        _confirm_cost_if_on_terminal(run, systems, skip_question=self._yes or cap is not None)
 
     def _describe_conversations_or_parallelism(
         self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[ReadySystem]
@@ -420,7 +420,9 @@ class TerminalObserver(Observer):
             )
         else:
             subject = (
-                f"the {describe_task_and_plan(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
+                f"the {describe_task_and_plan_or_empty(run.spec)}"
+                if run.spec.plan.label
+                else f"the task '{run.spec.task}'"
             )
         heading = (
             f"run {run.open_or_create_folder().name}: {', '.join(shorten_system_names(names).values())} on {subject}"
@@ -430,40 +432,42 @@ class TerminalObserver(Observer):
 
 
 @contextlib.contextmanager
-def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> Iterator[RunProgress]:
+def show_progress(systems: Sequence[str], dollar_cap: float | None, heading: str) -> Iterator[RunProgress]:
     """Say what is asked, and show how far it is meanwhile: on a terminal live, elsewhere by lines."""
-    capped = "" if cap is None else f", for at most {_format_cap(cap)}"
+    capped = "" if dollar_cap is None else f", for at most {_format_cap(dollar_cap)}"
     print_to_stderr(f"{heading}{capped}")
     if not stderr_console().is_terminal:
-        yield LineProgress(systems, cap)
+        yield LineProgress(systems, dollar_cap)
         return
     from rich.live import Live
 
-    progress = LiveProgress(systems, cap)
+    progress = LiveProgress(systems, dollar_cap)
     with Live(progress, console=stderr_console(), refresh_per_second=4, transient=True):
         yield progress
 
 
-def _confirm_cost_if_on_terminal(run: PreparedRun, systems: Sequence[ReadySystem], *, yes: bool) -> None:
-    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+def _confirm_cost_if_on_terminal(run: PreparedRun, systems: Sequence[ReadySystem], *, skip_question: bool) -> None:
+    if skip_question or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.execution.ready import estimate_run_costs
+    from genaipa.execution.ready import estimate_run_costs_by_initialization
 
-    costs = [row.cost for ready in systems for row in estimate_run_costs(run, ready)]
+    costs = [row.cost for ready in systems for row in estimate_run_costs_by_initialization(run, ready)]
     expected = sum(cost for cost in costs if cost is not None)
     question = f"The whole run may cost up to ${expected:.2f}. Continue?"
     if expected >= ASK_FROM and not typer.confirm(question, default=False, err=True):
         raise typer.Exit(1)
 
 
-def format_command_with_run_name(folder: RunFolder, *words: str) -> str:
+def format_command_with_run_name(folder: RunFolder, *command_words: str) -> str:
     """Format a command about this run, to be printed: these words, then the run's name and where it is."""
-    return shell_command("genaipa", *words, folder.name, *workspace_option_if_needed(folder.path.parents[1]))
+    return format_shell_command(
+        "genaipa", *command_words, folder.name, *workspace_option_if_needed(folder.path.parents[1])
+    )
 
 
 def print_interruption_and_next_command(folder: RunFolder | None, resume_options: Sequence[str] = ()) -> None:
     """Say the last words after Ctrl-C; the next command needs `resume_options` these options of the stopped one."""
-    from genaipa.runs.batches import describe_pending_batches, find_pending_batches
+    from genaipa.runs.batches import count_pending_batches_in_words, find_pending_batches
 
     if folder is None:
         print_to_stderr("interrupted; nothing had been asked yet.")
@@ -472,5 +476,7 @@ def print_interruption_and_next_command(folder: RunFolder | None, resume_options
         answered = totals.answered + totals.refused + totals.truncated
         print_to_stderr(f"interrupted; {format_count(answered, 'answer')} of {totals.planned:,} received, all kept.")
         if out := list(find_pending_batches(folder.path)):
-            print_to_stderr(f"{describe_pending_batches(out)}. They continue at the provider, and no result is lost.")
+            print_to_stderr(
+                f"{count_pending_batches_in_words(out)}. They continue at the provider, and no result is lost."
+            )
         print_to_stderr(f"Continue with: {format_command_with_run_name(folder, 'run', *resume_options, '--resume')}")

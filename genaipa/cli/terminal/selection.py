@@ -71,10 +71,10 @@ _FILTERS = {
 
 def check_run_and_system_names(workspace: Workspace, *names: str) -> None:
     """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
-    from genaipa.runs.selection import find_sources_by_names
+    from genaipa.runs.selection import find_runs_by_system_or_run_names
 
     if names:
-        find_sources_by_names(workspace, names)
+        find_runs_by_system_or_run_names(workspace, names)
 
 
 def print_study_slice_problems(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
@@ -100,7 +100,7 @@ def add_filter_options(command: Callable[..., None]) -> Callable[..., None]:
     def run_with_filters(**given: Any) -> None:
         lists = (split_names(given.pop(name)) for name in ("system", "policy", "experiment", "without"))
         systems, documents, experiments, without = lists
-        only = Filters(systems, documents, experiments, parse_day_or_days_ago(given.pop("since")), without)
+        only = Filters(systems, documents, experiments, parse_day_or_days_ago_as_iso_day(given.pop("since")), without)
         command(**given, only=only)
 
     run_with_filters.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ def add_filter_options(command: Callable[..., None]) -> Callable[..., None]:
     return run_with_filters
 
 
-def parse_day_or_days_ago(text: str | None) -> str:
+def parse_day_or_days_ago_as_iso_day(text: str | None) -> str:
     """Parse --since into a day, as 2026-01-31; empty where it isn't given. A UsageError for anything else."""
     if text is None:
         return ""

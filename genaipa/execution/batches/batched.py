@@ -30,10 +30,10 @@ from genaipa.errors import (
 )
 from genaipa.execution.batches.ledger import UnconfirmedBatches, poll_once_or_with_growing_waits
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask_with_retries, max_call_usage
-from genaipa.runs.batches import describe_pending_batches, find_pending_batches, has_batches
+from genaipa.runs.batches import count_pending_batches_in_words, find_pending_batches, has_batches
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve_system
-from genaipa.systems.provider import redact
+from genaipa.systems.provider import redact_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -56,7 +56,7 @@ _DOWNLOADS = 8
 
 
 @dataclass(frozen=True)
-class Batching:
+class BatchingOptions:
     """Batches as a run is asked by them; times in seconds."""
 
     wait: bool = True
@@ -80,7 +80,7 @@ def refuse_new_batches_showing_documents(run: PreparedRun) -> None:
         )
 
 
-def account_fingerprint(system: BatchSystem, run_name: str) -> str:
+def address_and_key_fingerprint(system: BatchSystem, run_name: str) -> str:
     """Name a system's account for the run's journal: its address, and a digest that tells its key from others."""
     where, key = system.address_label_and_key
     return f"{where}, key {hmac.new(run_name.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
@@ -110,7 +110,7 @@ class BatchedSystem:
         system: BatchSystem,
         ledger: BatchLedger,
         run: str,
-        plan: Batching,
+        plan: BatchingOptions,
         say: Callable[[str], None],
         retries: int = 0,
         tell: Callable[[int, int], None] = lambda _asked, _done: None,
@@ -169,7 +169,7 @@ class BatchedSystem:
                 error, self._error = self._error, None
                 raise error
             if number - len(results) >= self._out[line]:
-                await self._queue_request(
+                await self._queue_request_unless_held_back(
                     line, body, self._tariff.cost(max_call_usage(messages, settings)) if self._tariff else 0.0
                 )
             # What came of earlier tries is needed once more.
@@ -185,14 +185,14 @@ class BatchedSystem:
 
     # -- handing in --
 
-    async def _queue_request(self, request_digest: str, body: bytes, max_dollars: float) -> None:
+    async def _queue_request_unless_held_back(self, request_digest: str, body: bytes, max_dollars: float) -> None:
         """Put a request among the next batch's."""
         if time.monotonic() < self._not_before:
             self._held_back = True
             return
-        while self._exceeds_batch_limits(body):
+        while self._would_exceed_batch_limits(body):
             if self._sending < _UPLOADS:
-                self._submit_queued_requests()
+                self._start_submitting_queued_requests()
             else:
                 async with self._sent:
                     await self._sent.wait_for(lambda: self._sending < _UPLOADS)
@@ -201,57 +201,61 @@ class BatchedSystem:
         self._bytes += len(body)
         self._dollars += max_dollars
 
-    def _exceeds_batch_limits(self, body: bytes) -> bool:
+    def _would_exceed_batch_limits(self, body: bytes) -> bool:
         """Whether a request belongs into the next batch."""
         size, count = self._bytes + len(body), len(self._pending)
         return count > 0 and (size > self.system.most_bytes or count >= self.system.most_lines)
 
-    def _submit_queued_requests(self) -> None:
+    def _start_submitting_queued_requests(self) -> None:
         if self._pending:
             lines, self._pending, self._bytes = self._pending, [], 0
             dollars, self._dollars = round(self._dollars, 8), 0.0
             self._sending += 1
-            self._start_task(self._submit_and_follow_batch(lines, dollars))
+            self._start_task(self._submit_batch_and_download_results(lines, dollars))
 
-    async def _submit_and_follow_batch(self, lines: list[tuple[str, bytes]], dollars: float) -> None:
+    async def _submit_batch_and_download_results(
+        self, digests_and_bodies: list[tuple[str, bytes]], max_dollars: float
+    ) -> None:
         try:
-            batch = await self._submit_batch(lines, dollars)
+            batch = await self._submit_batch_or_requeue(digests_and_bodies, max_dollars)
         finally:
-            lines.clear()
+            digests_and_bodies.clear()
             async with self._sent:
                 self._sending -= 1
                 self._sent.notify_all()
         if batch is not None:
             await self._poll_and_download_results(batch)
 
-    async def _submit_batch(self, lines: list[tuple[str, bytes]], dollars: float) -> Batch | None:
+    async def _submit_batch_or_requeue(
+        self, digests_and_bodies: list[tuple[str, bytes]], max_dollars: float
+    ) -> Batch | None:
         digest = hashlib.sha256()
-        for _, body in lines:
+        for _, body in digests_and_bodies:
             digest.update(body + b"\n")
         batch = await self._ledger.record_intended_batch(
             mark=secrets.token_hex(8),
             system=self.name,
-            account=account_fingerprint(self.system, self._run),
-            lines=tuple(line for line, _ in lines),
+            account=address_and_key_fingerprint(self.system, self._run),
+            lines=tuple(line for line, _ in digests_and_bodies),
             digest=digest.hexdigest(),
-            bytes=sum(len(body) for _, body in lines),
-            dollars=dollars,
+            bytes=sum(len(body) for _, body in digests_and_bodies),
+            dollars=max_dollars,
         )
-        named = [(name, body) for name, (_, body) in zip(batch.request_names, lines, strict=True)]
-        lines.clear()
+        named = [(name, body) for name, (_, body) in zip(batch.request_names, digests_and_bodies, strict=True)]
+        digests_and_bodies.clear()
         try:
             number = await self.system.submit(named, batch.mark)
         except NoReplyError as error:
             if error.kind == UNCLEAR:
                 return batch if await self._check_was_accepted_or_requeue(batch, time.time()) else None
-            await self._requeue_failed_batch(batch, error)
+            await self._give_up_batch_and_delay_retry(batch, error)
             return None
         await self._ledger.record_batch_step(batch, "submitted", id=number)
         return batch
 
     async def submit_and_wait_for_any_result(self) -> bool:
         """Hand in what has come together, and wait until there is something new; whether there is."""
-        self._submit_queued_requests()
+        self._start_submitting_queued_requests()
         self._asked.clear()
         while not self._news and self._error is None:
             pause = max(0.0, self._not_before - time.monotonic()) if self._held_back else None
@@ -273,7 +277,7 @@ class BatchedSystem:
 
     async def resume_earlier_batches(self) -> None:
         """Take up the batches of earlier processes; a RunError if they are out at another account."""
-        account = account_fingerprint(self.system, self._run)
+        account = address_and_key_fingerprint(self.system, self._run)
         mine = [batch for batch in self._ledger.batches.values() if batch.intended.system == self.name]
         out = [batch for batch in mine if batch.is_pending]
         foreign = [batch for batch in out if batch.intended.account != account]
@@ -301,9 +305,9 @@ class BatchedSystem:
         if batch.step == "submitted" or await self._check_was_accepted_or_requeue(batch, batch.intended.at):
             await self._poll_and_download_results(batch)
 
-    async def _check_was_accepted_or_requeue(self, batch: Batch, since: float) -> bool:
+    async def _check_was_accepted_or_requeue(self, batch: Batch, submitted_at: float) -> bool:
         """Whether a batch was accepted; one that never was is asked again."""
-        found = await self._orphans.check_was_accepted(batch, since)
+        found = await self._orphans.search_and_record_whether_accepted(batch, submitted_at)
         if found is False:
             self._forget_pending_requests(batch.intended.lines)
         return bool(found)
@@ -320,19 +324,19 @@ class BatchedSystem:
             if (state.state, state.done) != (batch.state, batch.done):
                 await self._ledger.record_batch_step(batch, "looked", state=state.state, done=state.done)
             if state.ended:
-                await self._download_results(batch, state)
+                await self._download_results_or_requeue_failed(batch, state)
                 return
-            self._say(describe_pending_batches(self._report_pending_batches()))
+            self._say(count_pending_batches_in_words(self._report_progress_and_list_pending()))
 
-    def _report_pending_batches(self) -> list[Batch]:
+    def _report_progress_and_list_pending(self) -> list[Batch]:
         """Return the batches that are out, after their counts were reported."""
         out = [batch for batch in self._ledger.pending_batches if batch.intended.system == self.name]
         self._tell(sum(batch.request_count for batch in out), sum(batch.done for batch in out))
         return out
 
-    async def _download_results(self, batch: Batch, state: BatchState) -> None:
+    async def _download_results_or_requeue_failed(self, batch: Batch, state: BatchState) -> None:
         if state.failure is not None:
-            await self._requeue_failed_batch(batch, state.failure)
+            await self._give_up_batch_and_delay_retry(batch, state.failure)
             return
         wait = self._plan.first_look
         for left in reversed(range(_DOWNLOADS)):
@@ -354,22 +358,22 @@ class BatchedSystem:
 
     def _make_results_available(self, batch: Batch, *, was_cancelled: bool = False) -> None:
         """Have the results of a batch at hand; what somebody called off meanwhile is not asked again now."""
-        found = self._ledger.result_offsets(batch)
+        found = self._ledger.read_result_offsets_by_request_name(batch)
         self._unread[batch.mark] = set(found.values())
         for line, name in zip(batch.intended.lines, batch.request_names, strict=True):
             if name in found or not was_cancelled:
                 self._results[line].append(_ResultPlace(batch.mark, found.get(name, -1)))
                 self._out[line] -= 1
         self._news = True
-        self._report_pending_batches()
+        self._report_progress_and_list_pending()
 
     def _forget_pending_requests(self, request_digests: Sequence[str]) -> None:
         """Forget requests that came to nothing: they are taken again."""
         self._out.subtract(request_digests)
         self._news = True
-        self._report_pending_batches()
+        self._report_progress_and_list_pending()
 
-    async def _requeue_failed_batch(self, batch: Batch, error: NoReplyError) -> None:
+    async def _give_up_batch_and_delay_retry(self, batch: Batch, error: NoReplyError) -> None:
         """Take the requests of a batch again that failed as a whole: after a while, a few times, if that may pass."""
         await self._ledger.record_batch_step(batch, "given up", why=str(error))
         self._forget_pending_requests(batch.intended.lines)
@@ -396,11 +400,11 @@ class BatchedSystem:
         except (GenaipaError, OSError) as error:
             self._error = error if isinstance(error, RunError) else RunError(str(error))
         except Exception as error:  # noqa: BLE001 - the run must not wait for ever
-            self._error = RunError(redact(f"{self.name}: {type(error).__name__}: {error}"))
+            self._error = RunError(redact_keys(f"{self.name}: {type(error).__name__}: {error}"))
 
     # -- the end --
 
-    async def note_and_delete_recorded_batches(self, *, all_asked: bool) -> None:
+    async def delete_results_of_recorded_batches(self, *, all_asked: bool) -> None:
         """Note the batches whose every answer is in `answers.jsonl`, and delete what their provider holds.
 
         With `all_asked`, nobody will come for what nobody read: it was in the records before.
@@ -443,10 +447,10 @@ class BatchTransport(Transport):
         """Ask without a time limit; nothing is warm in a batch."""
         return await ask_with_retries(self.system, messages, structs.replace(settings, timeout=math.inf), self.limits)
 
-    async def reserve(self, budget: Budget, estimate: float) -> None:
+    async def reserve_dollars_or_raise(self, budget: Budget, max_dollars: float) -> None:
         """Set money aside, without waiting for what is out: it is seen to when its batch has ended."""
         try:
-            await budget.reserve(estimate, wait_for_pending_batches=False)
+            await budget.reserve_dollars_or_raise(max_dollars, wait_for_pending_batches=False)
         except SpendingCapError:
             if budget.left:
                 raise LeftOutError from None  # what is out may cost less than was set aside for it
@@ -465,7 +469,7 @@ async def cancel_pending_batches(folder: RunFolder, workspace: Workspace, say: C
         system: Any = resolve_system(name, workspace).make_system()
         await system.start()
         try:
-            account = account_fingerprint(system, folder.name)
+            account = address_and_key_fingerprint(system, folder.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
                     say(

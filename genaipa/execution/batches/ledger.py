@@ -17,14 +17,14 @@ from genaipa.errors import DataError, NoReplyError, NoRoomError, TransientError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import DAMAGE, clip_error_message
 from genaipa.runs import journal
-from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches_by_mark, read_request_name
-from genaipa.systems.provider import list_api_keys_in_environment, mask_keys
+from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches_by_mark, read_request_name_or_empty
+from genaipa.systems.provider import list_api_keys_in_environment, mask_api_keys
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
     from pathlib import Path
 
-    from genaipa.execution.batches.batched import Batching
+    from genaipa.execution.batches.batched import BatchingOptions
     from genaipa.runs.batches import Step
     from genaipa.runs.folder import RunFolder
     from genaipa.systems.base import BatchState, BatchSystem
@@ -36,7 +36,7 @@ class BatchLedger:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
-        journal.repair_cut_last_line_and_describe(folder.path / BATCHES)
+        journal.remove_cut_last_line_and_describe(folder.path / BATCHES)
         self.batches = read_batches_by_mark(folder.path)
         self._journal: journal.Journal | None = None
         self._reading: dict[str, IO[bytes]] = {}
@@ -90,28 +90,28 @@ class BatchLedger:
                     except msgspec.DecodeError:
                         said = f"{batch.intended.system} sent a result line that is not JSON"
                         raise TransientError(said, kind="malformed-reply") from None
-                    file.write(mask_keys(line.decode(errors="replace"), keys).encode() + b"\n")
+                    file.write(mask_api_keys(line.decode(errors="replace"), keys).encode() + b"\n")
 
-    def result_offsets(self, batch: Batch) -> dict[str, int]:
+    def read_result_offsets_by_request_name(self, batch: Batch) -> dict[str, int]:
         """Name of a line → byte offset of its result on disk, the first of each; a DataError if they can't be read."""
         path, offset, found = self._results_path(batch.mark), 0, dict[str, int]()
         try:
             with path.open("rb") as file:
                 for line in file:
-                    found.setdefault(read_request_name(line), offset)
+                    found.setdefault(read_request_name_or_empty(line), offset)
                     offset += len(line)
         except OSError as error:
             raise self._make_unreadable_error(path, error) from None
         return found
 
-    def read_result(self, batch_mark: str, offset: int) -> dict[str, Any]:
+    def read_result(self, batch_mark: str, byte_offset: int) -> dict[str, Any]:
         """Read one line of results; a DataError if it can't be read."""
         path = self._results_path(batch_mark)
         try:
             if batch_mark not in self._reading:
                 self._reading[batch_mark] = path.open("rb")
             file = self._reading[batch_mark]
-            file.seek(offset)
+            file.seek(byte_offset)
             return msgspec.json.decode(file.readline(), type=dict[str, Any])
         except (OSError, *DAMAGE) as error:
             raise self._make_unreadable_error(path, error) from None
@@ -129,7 +129,7 @@ class BatchLedger:
     def has_readable_results(self, batch: Batch) -> bool:
         """Whether the results of a batch can be read."""
         try:
-            self.result_offsets(batch)
+            self.read_result_offsets_by_request_name(batch)
         except DataError:
             return False
         return True
@@ -155,7 +155,7 @@ _CLOCKS = 3600.0
 """Seconds by which a provider's clock may differ from this one."""
 
 
-async def poll_once_or_with_growing_waits(plan: Batching) -> AsyncIterator[None]:
+async def poll_once_or_with_growing_waits(plan: BatchingOptions) -> AsyncIterator[None]:
     """Now, and after ever longer times; once only where nobody is to wait."""
     wait = plan.first_look
     while True:
@@ -169,27 +169,29 @@ async def poll_once_or_with_growing_waits(plan: Batching) -> AsyncIterator[None]
 class UnconfirmedBatches:
     """The search for batches of a system whose submission was not acknowledged."""
 
-    def __init__(self, system: BatchSystem, ledger: BatchLedger, plan: Batching, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, system: BatchSystem, ledger: BatchLedger, plan: BatchingOptions, say: Callable[[str], None]
+    ) -> None:
         self._system, self._ledger, self._plan, self._say = system, ledger, plan, say
         self._foreign: set[str] = set()
         """Batches at the provider that are not ours."""
 
-    async def check_was_accepted(self, batch: Batch, since: float) -> bool | None:
+    async def search_and_record_whether_accepted(self, batch: Batch, submitted_at: float) -> bool | None:
         """Whether a batch was accepted, as its journal says from now on; None if it is not clear yet, and nobody waits.
 
-        What is not in the list long after `since` (seconds since 1970) was not.
+        What is not in the list long after `submitted_at` (seconds since 1970) was not.
         """
-        deadline = max(since + self._plan.patience, time.time() + self._plan.patience / 10)
+        deadline = max(submitted_at + self._plan.patience, time.time() + self._plan.patience / 10)
         async for _ in poll_once_or_with_growing_waits(self._plan):
             try:
-                listed = await self._system.list_since(batch.intended.at - _CLOCKS)
+                listed = await self._system.list_batches_since(batch.intended.at - _CLOCKS)
             except TransientError as error:
                 self._say(f"{error}; checking again whether a batch was accepted")
                 continue
             found = next((state for state in listed if state.mark == batch.mark), None)
             maybe = [state for state in listed if not state.mark and self._may_be_same_batch(batch, state)]
             for state in maybe:
-                if found is None and state.ended and await self._contains_batch_requests(batch, state):
+                if found is None and state.ended and await self._match_results_or_note_foreign_batch(batch, state):
                     found = state
             if found is not None:
                 await self._ledger.record_batch_step(batch, "submitted", id=found.id)
@@ -206,12 +208,12 @@ class UnconfirmedBatches:
         known = {one.id for one in self._ledger.batches.values()}
         return state.total == batch.request_count and state.id not in known | self._foreign
 
-    async def _contains_batch_requests(self, batch: Batch, state: BatchState) -> bool:
+    async def _match_results_or_note_foreign_batch(self, batch: Batch, state: BatchState) -> bool:
         """Whether the lines of an ended batch are this one's: a mark is in their names alone."""
         try:
             async with contextlib.aclosing(self._system.results(state)) as lines:
                 async for line in lines:
-                    if read_request_name(line).startswith(batch.mark[:8]):
+                    if read_request_name_or_empty(line).startswith(batch.mark[:8]):
                         return True
         except NoReplyError as error:
             self._say(f"{error}; checking again whether a batch was accepted")
@@ -220,7 +222,7 @@ class UnconfirmedBatches:
         return False
 
 
-async def give_up_pending_batches(folder: RunFolder) -> int:
+async def give_up_pending_or_unreadable_batches(folder: RunFolder) -> int:
     """Note that the batches of a run that are out are not waited for any more, and count them."""
     with folder.hold_for_writing_and_list_repairs():
         ledger = BatchLedger(folder)

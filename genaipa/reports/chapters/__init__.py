@@ -12,13 +12,13 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.plugins import make_plugins_and_problems
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.part import (
     add_sparse_scores_warning_to_figure,
     add_sparse_scores_warning_to_table,
     find_sparsely_scored_experiments,
 )
-from genaipa.runs.authors import find_systems_written_by_people
+from genaipa.runs.authors import find_systems_with_human_replies
 from genaipa.words import join_some
 
 if TYPE_CHECKING:
@@ -61,12 +61,14 @@ class MadeChapters(NamedTuple):
 @plain_texts
 def make_chapters(study: Study, bounds: BandBounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
-    benchmarks = find_systems_written_by_people(source.manifest for source in study.sources)
-    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts, benchmarks)
+    benchmarks = find_systems_with_human_replies(source.manifest for source in study.sources)
+    scope = FigureScope.from_scores_table(
+        study.table, study.questions.categories, bounds, study.questions.texts, benchmarks
+    )
     chapters: list[Chapter] = []
     makers, unloaded = _load_chapter_makers_and_problems()
     problems = [*unloaded]
-    for name, maker in _select_chapter_makers(makers, study):
+    for name, maker in _select_applicable_chapter_makers(makers, study):
         try:
             chapter = maker.make(study, scope)
             duplicates = _find_duplicate_part_names(chapter, chapters) if chapter else []
@@ -87,7 +89,7 @@ def make_chapters(study: Study, bounds: BandBounds) -> MadeChapters:
     notes = collect_system_notes(study)
     if notes:
         chapters = [
-            made_chapter.transform_parts(
+            made_chapter.transform_tables_and_figures(
                 lambda one: add_system_notes_to_table(one, notes), lambda one: _add_system_notes_to_figure(one, notes)
             )
             for made_chapter in chapters
@@ -98,7 +100,7 @@ def make_chapters(study: Study, bounds: BandBounds) -> MadeChapters:
     )
     if thin_counts:
         chapters = [
-            made_chapter.transform_parts(
+            made_chapter.transform_tables_and_figures(
                 lambda one: add_sparse_scores_warning_to_table(one, thin_counts),
                 lambda one: add_sparse_scores_warning_to_figure(one, thin_counts),
             )
@@ -111,7 +113,7 @@ def collect_system_notes(study: Study) -> dict[str, str]:
     """Collect system → the sentences that stand with its numbers; of a package's chapter that fails, none."""
     makers, _ = _load_chapter_makers_and_problems()
     notes: dict[str, str] = {}
-    for name, maker in _select_chapter_makers(makers, study):
+    for name, maker in _select_applicable_chapter_makers(makers, study):
         try:
             for system, sentence in maker.system_notes(study).items():
                 notes[system] = f"{notes.get(system, '')} {sentence}".strip()
@@ -121,29 +123,29 @@ def collect_system_notes(study: Study) -> dict[str, str]:
     return notes
 
 
-def add_system_notes_to_table(table: Table, notes: Mapping[str, str]) -> Table:
+def add_system_notes_to_table(table: Table, note_by_system: Mapping[str, str]) -> Table:
     """Add the sentences on the systems that a table is about to its note."""
-    sentences = _join_notes_of_systems_in_table(table, notes)
+    sentences = _join_notes_of_systems_in_table(table, note_by_system)
     return replace(table, note=f"{table.note} {sentences}".strip()) if sentences else table
 
 
-def _add_system_notes_to_figure(figure: Figure, notes: Mapping[str, str]) -> Figure:
-    sentences = _join_notes_of_systems_in_table(figure.table, notes)
+def _add_system_notes_to_figure(figure: Figure, note_by_system: Mapping[str, str]) -> Figure:
+    sentences = _join_notes_of_systems_in_table(figure.table, note_by_system)
     if not sentences or sentences in figure.about:
         return figure
     return replace(figure, about=f"{figure.about} {sentences}".strip())
 
 
-def _join_notes_of_systems_in_table(table: Table, notes: Mapping[str, str]) -> str:
+def _join_notes_of_systems_in_table(table: Table, note_by_system: Mapping[str, str]) -> str:
     """Return the sentences on the systems that are in any cell of a table."""
-    return " ".join(note for system, note in notes.items() if table.data.isin([system]).to_numpy().any())
+    return " ".join(note for system, note in note_by_system.items() if table.data.isin([system]).to_numpy().any())
 
 
 def notable_chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     """Return the notable sentences of the chapters that are urgent, or of the others, in reading order."""
     makers, _ = _load_chapter_makers_and_problems()
     sentences: list[str] = []
-    for name, maker in _select_chapter_makers(makers, study):
+    for name, maker in _select_applicable_chapter_makers(makers, study):
         if maker.is_urgent != urgent:
             continue
         try:
@@ -159,16 +161,18 @@ def _load_chapter_makers_and_problems() -> tuple[dict[str, ChapterMaker], tuple[
     return make_plugins_and_problems("chapter", OWN, ChapterMaker)
 
 
-def _select_chapter_makers(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:
+def _select_applicable_chapter_makers(
+    makers: Mapping[str, ChapterMaker], study: Study
+) -> Iterator[tuple[str, ChapterMaker]]:
     """Yield the makers whose needs the study meets, in reading order."""
     scored = bool(study.table["counted"].any())
-    for name in _order_chapters(makers):
+    for name in _order_chapter_names(makers):
         maker = makers[name]
         if (scored or not maker.needs_scores) and study.knows_facts(*maker.needs):
             yield name, maker
 
 
-def _order_chapters(makers: Mapping[str, ChapterMaker]) -> list[str]:
+def _order_chapter_names(makers: Mapping[str, ChapterMaker]) -> list[str]:
     """Return the names of chapters, each of a package behind the one that it names, else at the end."""
 
     def yield_chapter_and_followers(name: str) -> Iterator[str]:
@@ -181,12 +185,12 @@ def _order_chapters(makers: Mapping[str, ChapterMaker]) -> list[str]:
     return list(dict.fromkeys([*placed, *(maker_name for maker_name in makers if maker_name not in placed)]))
 
 
-def _find_duplicate_part_names(chapter: Chapter, earlier: Iterable[Chapter]) -> list[str]:
+def _find_duplicate_part_names(chapter: Chapter, earlier_chapters: Iterable[Chapter]) -> list[str]:
     """Return the names of a chapter, its tables and figures that an earlier one has: they name anchors and files."""
 
     def list_part_names(subject: Chapter) -> set[tuple[str, str]]:
         parts = (("table", subject.tables), ("figure", subject.figures))
         return {("chapter", subject.name), *((of, part.name) for of, members in parts for part in members)}
 
-    earlier_names = {name for other in earlier for name in list_part_names(other)}
+    earlier_names = {name for other in earlier_chapters for name in list_part_names(other)}
     return sorted(name for _, name in list_part_names(chapter) & earlier_names)

@@ -9,9 +9,9 @@ import pandas as pd
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.chapters.judges import set_up_alpha_axes
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure, Scope
+from genaipa.reports.figures.figure import Figure, FigureScope
 from genaipa.reports.judged.quality import group_answers_by_document_traits
-from genaipa.reports.ratings import tabulate_agreement_of_people, tabulate_ratings_of_packages
+from genaipa.reports.ratings import tabulate_people_rating_agreement, tabulate_ratings_of_packages
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
     agreement_columns,
@@ -47,7 +47,7 @@ _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 """Alpha → label of its line."""
 
 
-def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
+def analyst_alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate Krippendorff's alpha of people's independent scores by metric; empty where no answer has two."""
     agreement = measure_analyst_agreement(independent_human_scores(events), rubric)
     analysts = {leaning.analyst for leaning in agreement.leanings}
@@ -97,22 +97,22 @@ def alpha_by_silence_and_language_table(study: Study) -> Table:
     )
 
 
-def alpha_figure(table: Table) -> Figure | None:
+def analyst_alpha_figure(alphas: Table) -> Figure | None:
     """Draw metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
-    data = table.data
+    data = alphas.data
     if data.empty or data["alpha"].isna().all():
         return None
     title = "How far analysts agree"
     note = (
         "Krippendorff's alpha with its interval; n is the number of answers that two or more analysts scored. Lines: 0 "
         "is agreement by chance; data is customarily called reliable from 0.8, and fit for tentative conclusions from "
-        f"0.667. {table.note}"
+        f"0.667. {alphas.note}"
     )
-    figure_table = Table("agreement", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    return Figure("agreement", title, note, figure_table, lambda: _draw_alphas(data))
+    figure_table = Table("agreement", title, note, data.reset_index(drop=True), alphas.headings, alphas.formats)
+    return Figure("agreement", title, note, figure_table, lambda: _draw_analyst_alphas(data))
 
 
-def _draw_alphas(data: pd.DataFrame) -> Canvas:
+def _draw_analyst_alphas(data: pd.DataFrame) -> Canvas:
     drawing = style.make_canvas(style.COLUMN, 0.24 * len(data) + 0.85)
     axes = drawing.subplots()
     for alpha, name in _LINES.items():
@@ -139,17 +139,17 @@ def _draw_alphas(data: pd.DataFrame) -> Canvas:
 class AgreementChapter(ChapterMaker):
     """Krippendorff's alpha of the analysts."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
+    def make(self, study: Study, scope: FigureScope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
-        agreement = alpha_table(study.log.counted, study.rubric)
-        rated = tabulate_ratings_of_packages(lambda ratings: tabulate_agreement_of_people(ratings, study))
+        agreement = analyst_alpha_table(study.log.counted, study.rubric)
+        rated = tabulate_ratings_of_packages(lambda ratings: tabulate_people_rating_agreement(ratings, study))
         guidelines = guidelines_digest(study.workspace) if study.workspace else ""
         return Chapter(
             "agreement",
             "Agreement of the analysts",
             "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
             nonempty_tables(agreement, alpha_by_silence_and_language_table(study), *rated.tables),
-            nonempty_figures(alpha_figure(agreement)),
+            nonempty_figures(analyst_alpha_figure(agreement)),
             [*rated.problems, *([] if agreement else [_ABSENT])],
             method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
             references=_REFERENCES,

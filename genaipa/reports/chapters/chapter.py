@@ -1,7 +1,7 @@
 """A chapter of a report, what the files of this folder need to make one, and what a kind brings that has its own.
 
 A file has a subclass of `ChapterMaker`, which `OWN` lists; a package names its own by an entry point. A kind whose
-answers people don't score has `Results`.
+answers people don't score has `TaskKindResults`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Figure, Scope
+    from genaipa.reports.figures.figure import Figure, FigureScope
     from genaipa.reports.table import Table
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
 
@@ -52,7 +52,7 @@ class Chapter:
         """Tell whether there is anything in it."""
         return bool(self.tables or self.figures or self.absent)
 
-    def transform_parts(
+    def transform_tables_and_figures(
         self, transform_table: Callable[[Table], Table], transform_figure: Callable[[Figure], Figure]
     ) -> Chapter:
         """Return the chapter with its tables and figures as these two make them."""
@@ -73,7 +73,7 @@ class ChapterMaker:
     is_urgent: ClassVar[bool] = False
     """Whether its notable sentences come before the core's, since they change what a reader does."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - for subclasses
+    def make(self, study: Study, scope: FigureScope) -> Chapter | None:  # noqa: ARG002 - for subclasses
         """Make the chapter; None, or one without contents, where there is nothing to say.
 
         `scope` is what the figures of one report share: the order of systems and questions, the names of categories,
@@ -120,7 +120,7 @@ class ResultsComparison(NamedTuple):
     problems: list[str]
 
 
-class Results(Protocol):
+class TaskKindResults(Protocol):
     """A kind's part of reports, made of a workspace and of the kind's own runs.
 
     `name` is its key in JSON; `problems` are sentences on what can't be read, `notable` the ones no reader may miss,
@@ -130,7 +130,7 @@ class Results(Protocol):
     name: str
     problems: list[str]
 
-    def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None: ...
+    def __init__(self, workspace: Workspace, sources: Sequence[SelectedRun]) -> None: ...
 
     @property
     def notable(self) -> list[str]: ...  # noqa: D102 - above
@@ -147,17 +147,19 @@ class Results(Protocol):
         ...
 
     @classmethod
-    def compare_systems(cls, workspace: Workspace, first: str, second: str) -> ResultsComparison:
+    def compare_systems(
+        cls, workspace: Workspace, first_system_or_run: str, second_system_or_run: str
+    ) -> ResultsComparison:
         """Compare two systems, runs, or RUN:SYSTEM, on what both were asked; an empty table where that is nothing."""
         ...
 
 
-def result_classes(sources: Sequence[Source]) -> list[type[Results]]:
+def result_classes_of_run_kinds(sources: Sequence[SelectedRun]) -> list[type[TaskKindResults]]:
     """Return the classes of the kinds of these runs that have results of their own, each once."""
     kinds = dict.fromkeys(source.manifest.spec.kind for source in sources)
     return [results for kind in kinds if (results := find_kind_or_placeholder(kind).load_results_class())]
 
 
-def make_rule_scored_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
+def make_rule_scored_results(workspace: Workspace, sources: Sequence[SelectedRun]) -> list[TaskKindResults]:
     """Return the results of the runs among these that are scored by a rule."""
-    return [kind(workspace, sources) for kind in result_classes(sources)]
+    return [kind(workspace, sources) for kind in result_classes_of_run_kinds(sources)]

@@ -11,10 +11,10 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures import forest, style
-from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, FigureScope
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.stats.repeats import compare_repeats_within_groups, compare_sides_within_groups
+from genaipa.stats.repeats import compare_first_to_second_side_per_group, compare_repeats_within_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +92,9 @@ def _measure_consistency_over_paraphrases(rows: pd.DataFrame) -> pd.DataFrame:
     shares = []
     for wording in np.unique(wordings[~original]):
         in_sides = original | (wordings == wording)
-        sides = compare_sides_within_groups(points[in_sides], band[in_sides], group[in_sides], ~original[in_sides])
+        sides = compare_first_to_second_side_per_group(
+            points[in_sides], band[in_sides], group[in_sides], ~original[in_sides]
+        )
         measures = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
         shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**measures)[sides.pairs > 0])
     wording_rows = (
@@ -114,24 +116,28 @@ def _measure_consistency_when_reasked(rows: pd.DataFrame) -> pd.DataFrame:
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
-def _number_groups_and_find_first_rows(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+def _number_groups_and_find_first_rows(
+    rows: pd.DataFrame, group_columns: list[str]
+) -> tuple[NDArray[np.int64], pd.DataFrame]:
     """Return the number of each row's group, and the first row of each group."""
-    group: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
+    group: Any = rows.groupby(group_columns, observed=True, sort=False).ngroup().to_numpy()
     return group, rows[~pd.Series(group).duplicated().to_numpy()]
 
 
-def consistency_table(cells: pd.DataFrame) -> Table:
-    """Summarize the distance between answers, the `cells`, by system."""
+def answer_consistency_by_system_table(consistency_cells: pd.DataFrame) -> Table:
+    """Summarize the distance between answers, the `consistency_cells`, by system."""
     columns = ["system", *_OVER, "measure", "n", "mean", *averages.BOTH]
     rows = [
         {"system": system, "over": over, "experiment": experiment, "measure": measure}
         | averages.estimate_column_mean(group, column, limits)
-        for (system, over, experiment), group in cells.groupby(["system", *_OVER], observed=True, sort=False)
+        for (system, over, experiment), group in consistency_cells.groupby(
+            ["system", *_OVER], observed=True, sort=False
+        )
         for measure, (column, limits) in _MEASURES.items()
         if group[column].notna().any()
     ]
     data = pd.DataFrame(rows, columns=columns)
-    data["system"] = data["system"].astype(cells["system"].dtype)
+    data["system"] = data["system"].astype(consistency_cells["system"].dtype)
     data = data.sort_values(["system", "over"], key=lambda key: key != WORDS if key.name == "over" else key.cat.codes)
     return make_table(
         "consistency",
@@ -147,9 +153,9 @@ def consistency_table(cells: pd.DataFrame) -> Table:
     )
 
 
-def consistency_by_question_table(cells: pd.DataFrame) -> Table:
-    """Summarize the `cells` by system and question."""
-    groups = cells.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
+def answer_consistency_by_question_table(consistency_cells: pd.DataFrame) -> Table:
+    """Summarize the `consistency_cells` by system and question."""
+    groups = consistency_cells.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
     rows = [
         {**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_summarize_question_consistency(group)}
         for key, group in groups
@@ -185,36 +191,38 @@ def _summarize_question_consistency(rows: pd.DataFrame) -> dict[str, object]:
     return values
 
 
-def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+def answer_consistency_figure(consistency_by_system: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Draw the distance between answers beside the mean drop, and band changes: a group of rows per system.
 
     None without an answer in other words or asked again.
     """
-    data = scope.select_rows_of_shown_systems(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(
-        drop=True
-    )
+    data = scope.select_rows_of_shown_systems(
+        consistency_by_system.data[consistency_by_system.data["measure"].isin([*_LOOKS, BANDS])]
+    ).reset_index(drop=True)
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 40)
-    title = table.title
+    title = consistency_by_system.title
     note = (
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
-        f"M_all. Right: how often the band changes. {forest.READING} {style.describe_bands(scope.bounds)}"
+        f"M_all. Right: how often the band changes. {forest.READING} {style.describe_m_all_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], 'an answer in other words or asked again')}"
-        f"{style.note_full_names(systems)} {table.note}"
+        f"{style.note_full_names(systems)} {consistency_by_system.note}"
     )
-    figure_table = Table("consistency", title, note, data, table.headings, table.formats)
+    figure_table = Table(
+        "consistency", title, note, data, consistency_by_system.headings, consistency_by_system.formats
+    )
     drawn_rows = data[["system", *_OVER]].drop_duplicates()
     fits = forest.count_systems_per_page(drawn_rows.groupby("system").size().max())
-    return Figure("consistency", title, note, figure_table, lambda: _draw_consistency(data, systems), fits=fits)
+    return Figure("consistency", title, note, figure_table, lambda: _draw_answer_consistency(data, systems), fits=fits)
 
 
-def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_answer_consistency(data: pd.DataFrame, label_by_system: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
     rows = forest.ForestRows.lay_out_rows(
-        systems, ((system, (over, by), _label_way_of_asking(over, by)) for system, over, by in keys)
+        label_by_system, ((system, (over, by), _label_way_of_asking(over, by)) for system, over, by in keys)
     )
-    drawing, (points_axes, bands_axes) = rows.make_canvas((3, 2))
+    drawing, (points_axes, bands_axes) = rows.make_canvas_with_panels((3, 2))
     for row in data.to_dict("records"):
         height = rows.places[row["system"], (row["over"], row["experiment"])]
         # The drop is above the change, so that both are seen.
@@ -238,10 +246,10 @@ class ConsistencyChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         repeats = measure_consistency_of_repeated_answers(study.table, scope.bounds)
-        summary = consistency_table(repeats)
+        summary = answer_consistency_by_system_table(repeats)
         absent = [
             f"How far answers move {condition} is not shown: {why}."
             for over, condition, why in (
@@ -262,7 +270,7 @@ class ConsistencyChapter(ChapterMaker):
             "consistency",
             "Consistency",
             "How far the answer moves when a question is put in other words or asked again.",
-            nonempty_tables(summary, consistency_by_question_table(repeats)),
-            scope.draw_paged_figures([partial(consistency_figure, summary)]),
+            nonempty_tables(summary, answer_consistency_by_question_table(repeats)),
+            scope.make_paged_figures([partial(answer_consistency_figure, summary)]),
             absent,
         )

@@ -12,16 +12,16 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.levels import (
     INSTANT,
     describe_effort_level_differences,
     effort_level_differences_table,
     group_effort_levels_by_model,
-    warn_of_sparsely_scored_effort_levels,
+    list_warnings_on_sparse_effort_levels,
 )
 from genaipa.reports.table import Table, make_table
-from genaipa.reports.throughput import first_token_table, study_throughput_table
+from genaipa.reports.throughput import first_token_wait_table, study_throughput_table
 from genaipa.stats.intervals import LEAST_DRAWS
 from genaipa.systems.provider import split_system_name_and_effort
 
@@ -33,13 +33,16 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
 
-Effort = Literal["cost", "seconds"]
-_NAMES: dict[Effort, str] = {"cost": "effort-cost", "seconds": "effort-time"}
-_TITLES: dict[Effort, str] = {"cost": "Overall score against cost", "seconds": "Overall score against time"}
-_AXES: dict[Effort, str] = {"cost": "US dollars per 1,000 answers (mean)", "seconds": "Seconds per answer (median)"}
-_PER: dict[Effort, int] = {"cost": 1000, "seconds": 1}
+CostOrSeconds = Literal["cost", "seconds"]
+_NAMES: dict[CostOrSeconds, str] = {"cost": "effort-cost", "seconds": "effort-time"}
+_TITLES: dict[CostOrSeconds, str] = {"cost": "Overall score against cost", "seconds": "Overall score against time"}
+_AXES: dict[CostOrSeconds, str] = {
+    "cost": "US dollars per 1,000 answers (mean)",
+    "seconds": "Seconds per answer (median)",
+}
+_PER: dict[CostOrSeconds, int] = {"cost": 1000, "seconds": 1}
 """Answers to which the axis refers."""
-_LACK: dict[Effort, str] = {"cost": "a known cost or a score", "seconds": "a measured time or a score"}
+_LACK: dict[CostOrSeconds, str] = {"cost": "a known cost or a score", "seconds": "a measured time or a score"}
 _FEW = 4
 """More points than these have no n each: they would cover each other."""
 _COSTS = {end: f"cost_{end}" for end in BOTH[:-1]}
@@ -123,16 +126,19 @@ def _summarize_time_and_cost(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def score_against_effort_figure(
-    table: Table, effort: Effort, scope: Scope = ALONE, benchmark_means: pd.DataFrame | None = None
+def score_against_cost_or_time_figure(
+    time_and_cost: Table,
+    cost_or_seconds: CostOrSeconds,
+    scope: FigureScope = ALONE,
+    benchmark_means: pd.DataFrame | None = None,
 ) -> Figure | None:
     """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one.
 
-    The levels of one model have its look, their names and a line from each to the next. `lines` have the `mean` of
-    systems and experiments, at which benchmarks' lines are: people have no cost.
+    The levels of one model have its look, their names and a line from each to the next. `benchmark_means` have the
+    `mean` of systems and experiments, at which benchmarks' lines are: people have no cost.
     """
-    data = table.data.dropna(subset=["m_all", effort])
-    data = data[data[effort] >= INSTANT] if effort == "seconds" else data
+    data = time_and_cost.data.dropna(subset=["m_all", cost_or_seconds])
+    data = data[data[cost_or_seconds] >= INSTANT] if cost_or_seconds == "seconds" else data
     if data.empty:
         return None
     models = group_effort_levels_by_model(data["system"].unique())
@@ -141,21 +147,29 @@ def score_against_effort_figure(
     note = (
         "Average of M_all over questions against the time or cost of an answer, with its intervals. "
         f"{'A line joins the levels of effort of one model. ' if models else ''}Here n is the number of answers. An "
-        f"interval for policies like these is absent where it is unknown. {style.describe_bands(scope.bounds)}"
-        f"{scope.note_missing_systems(data['system'], _LACK[effort])}"
-        f"{'' if benchmark_means is None else scope.note_benchmarks(benchmark_means['system'])}"
-        f"{style.note_full_names(systems)} {table.note}"
+        f"interval for policies like these is absent where it is unknown. {style.describe_m_all_bands(scope.bounds)}"
+        f"{scope.note_missing_systems(data['system'], _LACK[cost_or_seconds])}"
+        f"{'' if benchmark_means is None else scope.explain_benchmarks(benchmark_means['system'])}"
+        f"{style.note_full_names(systems)} {time_and_cost.note}"
     )
-    name, title = _NAMES[effort], _TITLES[effort]
-    figure_table = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
+    name, title = _NAMES[cost_or_seconds], _TITLES[cost_or_seconds]
+    figure_table = Table(
+        name,
+        title,
+        note,
+        data.reset_index(drop=True),
+        time_and_cost.headings,
+        time_and_cost.formats,
+        time_and_cost.aside,
+    )
     # The panels of money and of time come in the same order, whichever of the two a row lacks.
     experiments = [
         experiment
-        for experiment in style.distinct_values(table.data["experiment"])
+        for experiment in style.distinct_values(time_and_cost.data["experiment"])
         if (data["experiment"] == experiment).any()
     ]
     # A model has the look that its least level has in the other figures.
-    looks = scope.system_markers(list(dict.fromkeys(data["system"])))
+    looks = scope.system_colours_and_markers(list(dict.fromkeys(data["system"])))
     marks = {system: looks[models[model_of[system]][0] if system in model_of else system] for system in looks}
     legend = [
         style.make_marker_legend_entry(label, **marks[models[name][0] if name in models else name])
@@ -166,13 +180,13 @@ def score_against_effort_figure(
         title,
         note,
         figure_table,
-        lambda: _draw_score_against_effort(
-            data, effort, experiments, _Looks(marks, legend, models, benchmark_means), scope
+        lambda: _draw_score_against_cost_or_time(
+            data, cost_or_seconds, experiments, _SystemLooks(marks, legend, models, benchmark_means), scope
         ),
     )
 
 
-class _Looks(NamedTuple):
+class _SystemLooks(NamedTuple):
     """The colour and marker of each system, the entries of the legend, and the systems of each model by level.
 
     `benchmarks` have the averages at which lines are drawn.
@@ -184,39 +198,44 @@ class _Looks(NamedTuple):
     benchmarks: pd.DataFrame | None
 
 
-def _draw_score_against_effort(
-    data: pd.DataFrame, effort: Effort, experiments: list[Any], looks: _Looks, scope: Scope
+def _draw_score_against_cost_or_time(
+    data: pd.DataFrame, cost_or_seconds: CostOrSeconds, experiments: list[Any], looks: _SystemLooks, scope: FigureScope
 ) -> Canvas:
     down, across = style.panel_rows_and_columns(len(experiments), 2)
     foot = 0.35 + 0.1 * (len(looks.legend) + len(_LINES))
     drawing = style.make_canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, experiment in zip(panels.flat, experiments, strict=False):
-        style.draw_quality_axis(axes, scope.bounds, along="y")
+        style.draw_m_all_axis(axes, scope.bounds, value_axis="y")
         axes.set_title(style.shorten_drawn_name(str(experiment).capitalize(), 30))
         if looks.benchmarks is not None:
             in_panel = looks.benchmarks[looks.benchmarks["experiment"] == experiment]
             scope.draw_benchmark_lines(axes, in_panel.set_index("system")["mean"], "y")
-        rows = data[data["experiment"] == experiment].sort_values(effort)
+        rows = data[data["experiment"] == experiment].sort_values(cost_or_seconds)
         for index, (_, row) in enumerate(rows.iterrows()):
-            _draw_system_point(axes, row, effort, looks.marks[row["system"]])
+            _draw_system_point(axes, row, cost_or_seconds, looks.marks[row["system"]])
             if len(rows) <= _FEW and not looks.models:
-                _write_at_point(axes, row, effort, f"n={row['answers']:.0f}", above=bool(index % 2))
+                _write_above_or_below_system_point(
+                    axes, row, cost_or_seconds, f"n={row['answers']:.0f}", above=bool(index % 2)
+                )
         for levels in looks.models.values():
             _draw_line_over_effort_levels(
-                axes, rows.set_index("system").reindex(levels), effort, looks.marks[levels[0]]
+                axes, rows.set_index("system").reindex(levels), cost_or_seconds, looks.marks[levels[0]]
             )
         if len(rows) > _FEW or looks.models:
             lowest, highest = int(rows["answers"].min()), int(rows["answers"].max())
             count_note = f"n={highest} each" if lowest == highest else f"n={lowest}\u2013{highest}"
             axes.text(0.02, 0.02, count_note, fontsize=style.TINY, transform=axes.transAxes)
-    _scale_effort_axis(
-        panels[0, 0], data[effort], _PER[effort], least_ratio_for_log_scale=_WIDE_LEVELS if looks.models else _WIDE
+    _scale_cost_or_time_axis(
+        panels[0, 0],
+        data[cost_or_seconds],
+        _PER[cost_or_seconds],
+        least_ratio_for_log_scale=_WIDE_LEVELS if looks.models else _WIDE,
     )
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
     for axes in style.remove_unused_and_list_lowest_axes(panels, len(experiments)):
-        axes.set_xlabel(_AXES[effort])
+        axes.set_xlabel(_AXES[cost_or_seconds])
         axes.tick_params(axis="x", labelbottom=True)
     ends = [style.make_marker_legend_entry(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
     style.draw_legend(
@@ -226,8 +245,8 @@ def _draw_score_against_effort(
     return drawing
 
 
-def _draw_system_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
-    at, mean = float(row[effort]), float(row["m_all"])
+def _draw_system_point(axes: Axes, row: pd.Series[Any], cost_or_seconds: CostOrSeconds, look: dict[str, Any]) -> None:
+    at, mean = float(row[cost_or_seconds]), float(row["m_all"])
     for end, line in _LINES.items():
         low, high = row[end], row[end.replace("low", "high")]
         if not pd.isna(low):
@@ -235,17 +254,23 @@ def _draw_system_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: di
     axes.plot([at], [mean], **look, linestyle="none", markersize=5.5, markeredgecolor="white", zorder=3, clip_on=False)
 
 
-def _draw_line_over_effort_levels(axes: Axes, levels: pd.DataFrame, effort: Effort, look: dict[str, Any]) -> None:
+def _draw_line_over_effort_levels(
+    axes: Axes, level_rows: pd.DataFrame, cost_or_seconds: CostOrSeconds, look: dict[str, Any]
+) -> None:
     """Join the points of a model's levels, and write the level at each."""
-    known = levels.dropna(subset=["m_all", effort])
-    axes.plot(known[effort], known["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
+    known = level_rows.dropna(subset=["m_all", cost_or_seconds])
+    axes.plot(known[cost_or_seconds], known["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
     for index, (system, row) in enumerate(known.iterrows()):
-        _write_at_point(axes, row, effort, split_system_name_and_effort(str(system))[1], above=bool(index % 2))
+        _write_above_or_below_system_point(
+            axes, row, cost_or_seconds, split_system_name_and_effort(str(system))[1], above=bool(index % 2)
+        )
 
 
-def _write_at_point(axes: Axes, row: pd.Series[Any], effort: Effort, text: str, *, above: bool) -> None:
+def _write_above_or_below_system_point(
+    axes: Axes, row: pd.Series[Any], cost_or_seconds: CostOrSeconds, text: str, *, above: bool
+) -> None:
     """Write above or below a system's average and its intervals, so that neighbours do not meet."""
-    at = float(row[effort])
+    at = float(row[cost_or_seconds])
     axes.annotate(
         text,
         xy=(
@@ -263,7 +288,9 @@ def _write_at_point(axes: Axes, row: pd.Series[Any], effort: Effort, text: str, 
     )
 
 
-def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int, *, least_ratio_for_log_scale: float) -> None:
+def _scale_cost_or_time_axis(
+    axes: Axes, values: pd.Series[Any], answers_per_value: int, *, least_ratio_for_log_scale: float
+) -> None:
     """Scale the effort's axis: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
     from matplotlib.ticker import MaxNLocator, NullLocator
 
@@ -272,18 +299,21 @@ def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int, *, least_ra
         free = len(positive) < len(values)
         axes.set_xscale("symlog" if free else "log", **({"linthresh": float(positive.min())} if free else {}))
         limits = -positive.min() * 0.3 if free else positive.min() / 2, positive.max() * 3
-        powers = range(floor(log10(positive.min() * per)) + free, floor(log10(positive.max() * per)) + 1)
+        powers = range(
+            floor(log10(positive.min() * answers_per_value)) + free,
+            floor(log10(positive.max() * answers_per_value)) + 1,
+        )
         # Within two powers of ten these alone would be too few.
         steps = (1, 2, 5) if len(powers) <= 2 else (1,)  # noqa: PLR2004
-        axes.set_xticks([0.0] * free + [step * 10.0**power / per for power in powers for step in steps])
+        axes.set_xticks([0.0] * free + [step * 10.0**power / answers_per_value for power in powers for step in steps])
         axes.set_xlim(*limits)
     else:
-        maximum = float(values.max()) or 1 / per
+        maximum = float(values.max()) or 1 / answers_per_value
         # What is near 0 keeps its mark and its n clear of the axis.
         axes.set_xlim(-0.1 * maximum, maximum * 1.2)
-        ticks = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, maximum * per)
-        axes.set_xticks([tick / per for tick in ticks if 0 <= tick <= maximum * per * 1.15])
-    axes.xaxis.set_major_formatter(lambda tick, _: f"{round(tick * per, 9):g}")
+        ticks = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, maximum * answers_per_value)
+        axes.set_xticks([tick / answers_per_value for tick in ticks if 0 <= tick <= maximum * answers_per_value * 1.15])
+    axes.xaxis.set_major_formatter(lambda tick, _: f"{round(tick * answers_per_value, 9):g}")
     axes.xaxis.set_minor_locator(NullLocator())
 
 
@@ -293,7 +323,7 @@ _UNKNOWN = "Time and cost are not shown: neither time nor cost is known for any 
 class CostChapter(ChapterMaker):
     """The chapter on the time, tokens and cost of the answers."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         spent, pace, levels = (
             time_and_cost_table(study),
@@ -306,8 +336,8 @@ class CostChapter(ChapterMaker):
             "effort",
             "Time and cost",
             f"{describe_effort_level_differences(levels)} {lead}".strip(),
-            nonempty_tables(levels, spent, pace, first_token_table(study)),
-            nonempty_figures(*(score_against_effort_figure(spent, effort, scope, lines) for effort in _PER)),
-            [*([] if spent or study.table.empty else [_UNKNOWN]), *warn_of_sparsely_scored_effort_levels(study)],
+            nonempty_tables(levels, spent, pace, first_token_wait_table(study)),
+            nonempty_figures(*(score_against_cost_or_time_figure(spent, effort, scope, lines) for effort in _PER)),
+            [*([] if spent or study.table.empty else [_UNKNOWN]), *list_warnings_on_sparse_effort_levels(study)],
             first=("levels",),
         )

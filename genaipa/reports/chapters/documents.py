@@ -16,7 +16,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experim
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.evidence import measure_evidence_level
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.tests import adjust_p_by_holm
@@ -68,7 +68,7 @@ def scores_by_question_and_document_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def five_number_summary_table(frame: pd.DataFrame) -> Table:
+def five_number_summary_by_document_table(frame: pd.DataFrame) -> Table:
     """Tabulate minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
     cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
     by = ["system", "experiment", "document"]
@@ -112,7 +112,7 @@ def document_ranks_over_all_systems_table(frame: pd.DataFrame) -> Table:
     if len(means):
         data = means.sort_values("mean", ascending=False, kind="stable")
         data["rank"] = averages.rank_means(data["mean"])
-        places, has_others = _document_rank_bounds_and_is_confounded(scored, frame)
+        places, has_others = _document_ranks_and_has_confounded_pair(scored, frame)
         data = data.merge(places, on="document", how="left")
     return make_table(
         "documents-ranked",
@@ -120,7 +120,7 @@ def document_ranks_over_all_systems_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, section "
         "7). A document's rank lies between the two ranks shown: only differences between documents that hold for "
         "other questions (Holm, over all pairs) decide it. "
-        f"{measure_evidence_level(averages.select_policy_rows(frame)).prefix_sentence}{_OTHERS if has_others else ''}"
+        f"{measure_evidence_level(averages.select_policy_rows(frame)).prefix_or_empty}{_OTHERS if has_others else ''}"
         f"{_NO_PAIRS if len(data) > _COMPARED else ''}"
         f"{_note_unequally_scored_documents(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
@@ -129,13 +129,15 @@ def document_ranks_over_all_systems_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _document_rank_bounds_and_is_confounded(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+def _document_ranks_and_has_confounded_pair(
+    scored_cells: pd.DataFrame, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, bool]:
     """Return the least and the greatest rank of each document, by what the same systems gave to the same questions.
 
     Beside it, whether a pair is left open because other people scored the one document than the other.
     """
     people = {str(name): rows for name, rows in frame[frame["counted"]].groupby("document", observed=True)}
-    cells = scored.astype({"document": "str"}).pivot_table(
+    cells = scored_cells.astype({"document": "str"}).pivot_table(
         index=["system", "experiment", "question"], columns="document", values="m_all", observed=True
     )
     rows, needed = [], measure_evidence_level(averages.select_policy_rows(frame))
@@ -152,11 +154,11 @@ def _document_rank_bounds_and_is_confounded(scored: pd.DataFrame, frame: pd.Data
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
 
 
-def _note_unequally_scored_documents(scored: pd.DataFrame) -> str:
+def _note_unequally_scored_documents(scored_cells: pd.DataFrame) -> str:
     """Return a sentence where documents differ in what was scored about them."""
     score_sets = {
         frozenset(zip(rows["system"], rows["experiment"], rows["question"], strict=True))
-        for _, rows in scored.groupby("document", observed=True)
+        for _, rows in scored_cells.groupby("document", observed=True)
     }
     if len(score_sets) < 2:  # noqa: PLR2004 - one and the same for all
         return ""
@@ -165,28 +167,30 @@ def _note_unequally_scored_documents(scored: pd.DataFrame) -> str:
     )
 
 
-def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def document_box_plots_figure(
+    question_scores: Table, five_numbers: Table, experiment: str, scope: FigureScope = ALONE
+) -> Figure | None:
     """Draw box plots of an experiment: a panel a system, documents down, boxes for all, FAQ and user questions.
 
-    `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
+    `question_scores` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
     boxes = _select_experiment_rows_with_document(five_numbers, experiment).dropna(subset=_NUMBERS)
     boxes = scope.select_rows_of_shown_systems(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
     dots = scope.select_rows_of_shown_systems(
-        _select_experiment_rows_with_document(points, experiment).dropna(subset=["m_all"])
+        _select_experiment_rows_with_document(question_scores, experiment).dropna(subset=["m_all"])
     )
     systems = style.unique_labels(style.distinct_values(boxes["system"]))
     documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
-        f"maximum; each point is a question; n is the number of questions. {style.describe_bands(scope.bounds)}"
+        f"maximum; each point is a question; n is the number of questions. {style.describe_m_all_bands(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
-    among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
+    among = scope if scope.systems else FigureScope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
     absent = among.note_missing_systems(boxes["system"], "a score by document in this experiment")
-    names = f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)}{style.note_full_names(documents)}"
+    names = f"{scope.explain_benchmarks(systems)}{style.note_full_names(systems)}{style.note_full_names(documents)}"
     about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
     name, title = style.make_figure_name(experiment, "by-document"), style.experiment_heading(experiment)
     table = Table(name, title, reading, _stack_box_and_point_rows(boxes, dots))
@@ -206,10 +210,10 @@ def box_plots_figure(points: Table, five_numbers: Table, experiment: str, scope:
     )
 
 
-def _box_panel_height_inches(groups: list[str], documents: dict[Any, str]) -> float:
+def _box_panel_height_inches(groups: list[str], label_by_document: dict[Any, str]) -> float:
     """Return the inches of a panel."""
-    pitch = 0.15 if len(documents) <= _MANY else 0.115
-    return pitch * (len(groups) + _GAP) * len(documents) + 0.3
+    pitch = 0.15 if len(label_by_document) <= _MANY else 0.115
+    return pitch * (len(groups) + _GAP) * len(label_by_document) + 0.3
 
 
 def _select_experiment_rows_with_document(table: Table, experiment: str) -> pd.DataFrame:
@@ -228,32 +232,34 @@ def _stack_box_and_point_rows(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.Dat
 def _draw_box_plots(
     boxes: pd.DataFrame,
     dots: pd.DataFrame,
-    systems: dict[Any, str],
-    documents: dict[Any, str],
-    scope: Scope,
+    label_by_system: dict[Any, str],
+    label_by_document: dict[Any, str],
+    scope: FigureScope,
     experiment: str,
 ) -> Canvas:
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
+    down, across = style.panel_rows_and_columns(len(label_by_system), _ABREAST)
     drawing = style.make_canvas(
-        style.COLUMN if across == 1 else style.WIDTH, down * _box_panel_height_inches(groups, documents) + _FOOT
+        style.COLUMN if across == 1 else style.WIDTH, down * _box_panel_height_inches(groups, label_by_document) + _FOOT
     )
     style.write_figure_heading(drawing, experiment)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     middle = (len(groups) - 1) / 2
-    places = {document: position * (len(groups) + _GAP) for position, document in enumerate(documents)}
+    places = {document: position * (len(groups) + _GAP) for position, document in enumerate(label_by_document)}
     question_means = dots.groupby(["system", "question"], observed=True)["m_all"].mean()
     means = question_means.groupby("system", observed=True).mean()
-    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
+    for axes, (system, label) in zip(panels.flat, label_by_system.items(), strict=False):
+        style.draw_m_all_axis(axes, scope.bounds, room_beyond_100=_ROOM)
         scope.draw_benchmark_lines(axes, means, labelled=False)
         axes.set_title(label, pad=12)
         _draw_system_boxes(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
         axes.tick_params(axis="y", length=0)
     panels.flat[0].set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.write_row_labels(axes, documents, {}, rows=[position + middle for position in places.values()])
-    for axes in style.remove_unused_and_list_lowest_axes(panels, len(systems)):
+        style.write_row_labels(
+            axes, label_by_document, {}, row_starts=[position + middle for position in places.values()]
+        )
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(label_by_system)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
     style.draw_legend(drawing, [*_box_legend_entries(groups), *scope.list_benchmark_legend_entries(means)])
@@ -261,10 +267,10 @@ def _draw_box_plots(
 
 
 def _draw_system_boxes(
-    axes: Axes, boxes: pd.DataFrame, dots: pd.DataFrame, places: dict[Any, float], groups: list[str]
+    axes: Axes, boxes: pd.DataFrame, dots: pd.DataFrame, height_by_document: dict[Any, float], groups: list[str]
 ) -> None:
     """Draw the boxes and points of one system, with n beside each box, and a word where there is nothing."""
-    for document, top in places.items():
+    for document, top in height_by_document.items():
         document_boxes = boxes[boxes["document"] == document].set_index("questions")
         points = dots[dots["document"] == document]
         if document_boxes.empty:
@@ -274,15 +280,22 @@ def _draw_system_boxes(
                 box = document_boxes.loc[group]
                 _draw_box(axes, box, top + offset, _LOOKS[group])
                 axes.text(_N_AT, top + offset, f"n={box['n']:.0f}", va="center", fontsize=style.TINY)
-                _draw_points(axes, points[points["source"] == group], top + offset, style.SOURCE_POINTS.get(group, {}))
+                _draw_question_points(
+                    axes, points[points["source"] == group], top + offset, style.SOURCE_POINTS.get(group, {})
+                )
 
 
-def _draw_points(axes: Axes, points: pd.DataFrame, height: float, look: dict[str, Any]) -> None:
+def _draw_question_points(axes: Axes, points: pd.DataFrame, height: float, look: dict[str, Any]) -> None:
     """Draw the points of one box."""
     values = points["m_all"].to_numpy()
     fill = {"alpha": 0.75, "markeredgewidth": 0}
     axes.plot(
-        values, height + _offset_equal_points(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3
+        values,
+        height + _offsets_that_separate_equal_values(values),
+        **{**look, **fill},
+        linestyle="none",
+        markersize=2.1,
+        zorder=3,
     )
 
 
@@ -310,7 +323,7 @@ def _draw_box(axes: Axes, box: pd.Series[Any], height: float, look: dict[str, An
     artists["medians"][0].set_zorder(4)
 
 
-def _offset_equal_points(values: Any) -> Any:
+def _offsets_that_separate_equal_values(values: Any) -> Any:
     """Offsets of the points from the middle of their row, so that equal values are seen as many."""
     offsets = np.zeros(len(values))
     for value in np.unique(values):
@@ -337,12 +350,13 @@ class DocumentsChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        scores, five = scores_by_question_and_document_table(frame), five_number_summary_table(frame)
-        figures = scope.draw_paged_figures(
-            partial(box_plots_figure, scores, five, experiment) for experiment in list_experiments_in_table(scores)
+        scores, five = scores_by_question_and_document_table(frame), five_number_summary_by_document_table(frame)
+        figures = scope.make_paged_figures(
+            partial(document_box_plots_figure, scores, five, experiment)
+            for experiment in list_experiments_in_table(scores)
         )
         return Chapter(
             "documents",

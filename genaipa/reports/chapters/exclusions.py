@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.figures.figure import FigureScope
 
 _EVERY = "all"
 """Name of the row over all experiments, as in the leaderboard."""
@@ -89,7 +89,7 @@ class ExclusionsChapter(ChapterMaker):
 
     needs = frozenset({"exclusions"})
 
-    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
+    def make(self, study: Study, scope: FigureScope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
         frame = study.table
         return Chapter(

@@ -15,13 +15,13 @@ from genaipa.words import format_count
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Scope
-    from genaipa.runs.selection import Groups
+    from genaipa.reports.figures.figure import FigureScope
+    from genaipa.runs.selection import DocumentGrouping
 
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 
 
-def outcomes_and_silence_by_group_table(study: Study, groups: Groups) -> Table:
+def outcomes_and_silence_by_group_table(study: Study, groups: DocumentGrouping) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = study.rows_once_per_answer("silence")
     once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
@@ -62,7 +62,7 @@ def _summarize_outcomes_and_silence_claims(rows: pd.DataFrame) -> dict[str, obje
     }
 
 
-def group_leaderboard_table(frame: pd.DataFrame, groups: Groups) -> Table:
+def leaderboard_by_document_group_table(frame: pd.DataFrame, groups: DocumentGrouping) -> Table:
     """Rank the systems by their M_all within each group, the best first."""
     boards, unlike_groups = [], []
     for group in sorted(set(groups.group_by_document.values())):
@@ -106,7 +106,7 @@ def _note_groups_with_unlike_scores(groups: list[str]) -> str:
 class GroupsChapter(ChapterMaker):
     """The groups of a column, where one is asked for."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
+    def make(self, study: Study, scope: FigureScope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter."""
         groups = study.groups
         if groups is None:
@@ -118,6 +118,7 @@ class GroupsChapter(ChapterMaker):
             "each reported "
             "separately.",
             nonempty_tables(
-                group_leaderboard_table(study.table, groups), outcomes_and_silence_by_group_table(study, groups)
+                leaderboard_by_document_group_table(study.table, groups),
+                outcomes_and_silence_by_group_table(study, groups),
             ),
         )

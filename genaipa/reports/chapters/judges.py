@@ -14,22 +14,22 @@ import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.alone import NO_ESTIMATE
-from genaipa.reports.judged.beside import people_and_judge_table
+from genaipa.reports.judged.beside import people_judge_and_combined_means_table
 from genaipa.reports.judged.findings import judge_findings_table
 from genaipa.reports.judged.quality import (
     ALL,
     EACH_OTHER,
     PEOPLE,
-    alternative_test_table,
+    alternative_annotator_test_table,
     group_answers_by_document_traits,
     judge_agreement_by_group_table,
     judge_leniency_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.reports.ratings import tabulate_agreement_of_judges, tabulate_ratings_of_packages
+from genaipa.reports.ratings import tabulate_judge_rating_agreement, tabulate_ratings_of_packages
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _REFERENCES = {
 class JudgesChapter(ChapterMaker):
     """The judges beside people; nothing where no judge has scored an answer."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         verdicts = Verdicts.from_study(study) if any(event.scorer == "machine" for event in study.log.counted) else None
         if not verdicts:
@@ -63,15 +63,15 @@ class JudgesChapter(ChapterMaker):
         agreed, lenient, tested = (
             quality.judge_agreement_table(verdicts),
             judge_leniency_table(verdicts, study.table),
-            alternative_test_table(verdicts),
+            alternative_annotator_test_table(verdicts),
         )
-        against = quality.alpha_differences_from_people_table(verdicts)
+        against = quality.judge_minus_people_alpha_table(verdicts)
         findings = judge_findings_table(verdicts, agreed, against, lenient, tested)
         enough = [
             judge for judge, both_scored in verdicts.scored_by_judge_and_people.items() if both_scored.sum() >= LEAST
         ]
         apart = judge_agreement_by_group_table(verdicts, group_answers_by_document_traits(study))
-        rated = tabulate_ratings_of_packages(lambda ratings: tabulate_agreement_of_judges(ratings, study, verdicts))
+        rated = tabulate_ratings_of_packages(lambda ratings: tabulate_judge_rating_agreement(ratings, study, verdicts))
         rated_alone = tabulate_ratings_of_packages(lambda ratings: ratings.tabulate_judges_alone(study, verdicts))
         tables = (
             [
@@ -81,7 +81,7 @@ class JudgesChapter(ChapterMaker):
                 *rated.tables,
                 lenient,
                 quality.judge_confusion_table(verdicts),
-                quality.agreement_drift_table(verdicts),
+                quality.judge_agreement_drift_table(verdicts),
                 tested,
             ]
             if enough
@@ -89,7 +89,7 @@ class JudgesChapter(ChapterMaker):
         )
         if not study.table["counted"].any():
             # Else it is beside people's averages.
-            tables.append(people_and_judge_table(study.table))
+            tables.append(people_judge_and_combined_means_table(study.table))
         points = {
             judge: [
                 side.answer_means[verdicts.scored_by_judge_and_people[judge], 0]
@@ -104,7 +104,7 @@ class JudgesChapter(ChapterMaker):
             f"people agree with each other; the tables are blank below {LEAST} answers scored by both.",
             nonempty_tables(findings, *tables, *rated_alone.tables),
             [
-                *uncompared_judge_map_figures(verdicts, study.table, scope),
+                *score_maps_of_uncompared_judges(verdicts, study.table, scope),
                 *nonempty_figures(judge_agreement_figure(agreed)),
                 *judge_leniency_figures(lenient, scope),
                 *nonempty_figures(people_judge_scatter_figure(points, _label_correlations_by_judge(agreed))),
@@ -168,10 +168,13 @@ def judge_agreement_figure(agreement: Table) -> Figure | None:
     )
 
 
-def _draw_judge_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
-    measures, marks = list(dict.fromkeys(data["measure"])), style.assign_system_markers(list(names))
-    high = max(0.3, 0.13 * len(names) + 0.12)
-    drawing = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
+def _draw_judge_agreement(data: pd.DataFrame, label_by_judge: Mapping[Any, str]) -> Canvas:
+    measures, marks = (
+        list(dict.fromkeys(data["measure"])),
+        style.assign_system_colours_and_markers(list(label_by_judge)),
+    )
+    high = max(0.3, 0.13 * len(label_by_judge) + 0.12)
+    drawing = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(label_by_judge) + 1))
     axes = drawing.subplots()
     axes.axvline(0, color=style.FAINT, linewidth=0.7, zorder=0)
     for row in data.to_dict("records"):
@@ -181,8 +184,8 @@ def _draw_judge_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canva
                 axes.fill_betweenx([height - 0.42, height + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
             axes.plot([row["alpha"]] * 2, [height - 0.42, height + 0.42], color=style.INK, linewidth=1.8, zorder=2)
         else:
-            step = 0.7 / len(names)
-            at = height + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
+            step = 0.7 / len(label_by_judge)
+            at = height + (list(label_by_judge).index(row["judge"]) - (len(label_by_judge) - 1) / 2) * step
             look = marks[row["judge"]]
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
@@ -193,7 +196,7 @@ def _draw_judge_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canva
     style.draw_legend(
         drawing,
         [
-            *(style.make_marker_legend_entry(names[name], **marks[name]) for name in names),
+            *(style.make_marker_legend_entry(label_by_judge[name], **marks[name]) for name in label_by_judge),
             *(people if has_people else []),
         ],
     )
@@ -212,7 +215,7 @@ def set_up_alpha_axes(axes: Axes, data: pd.DataFrame, row_count: int, right_end:
     axes.tick_params(axis="y", length=0)
 
 
-def judge_leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
+def judge_leniency_figures(leniency: Table, scope: FigureScope = ALONE) -> list[Figure]:
     """Draw judges down, under each the systems: its M_all less people's, with both intervals; page by page."""
     data = leniency.data[
         (leniency.data["measure"] == "M_all")
@@ -234,13 +237,13 @@ def judge_leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure
 def _leniency_page_figure(
     leniency: Table,
     data: pd.DataFrame,
-    judges: Mapping[Any, str],
+    label_by_judge: Mapping[Any, str],
     page_judges: list[str],
     page_number: int,
     page_count: int,
 ) -> Figure:
     rows = data[data["judge"].isin(page_judges)].reset_index(drop=True)
-    labels = {judge: judges[judge] for judge in page_judges}
+    labels = {judge: label_by_judge[judge] for judge in page_judges}
     systems = style.unique_labels(dict.fromkeys(name for name in rows["group"] if name), 22)
     name, of = (
         ("judges-systems", "")
@@ -257,12 +260,14 @@ def _leniency_page_figure(
     return Figure(name, title, note, figure_table, lambda: _draw_judge_leniency(figure_table.data, labels, systems))
 
 
-def _draw_judge_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
+def _draw_judge_leniency(
+    data: pd.DataFrame, label_by_judge: Mapping[Any, str], label_by_system: Mapping[Any, str]
+) -> Canvas:
     rows = data.to_dict("records")
-    labels = {"": "all answers", **systems}
+    labels = {"": "all answers", **label_by_system}
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
-    laid = forest.ForestRows.lay_out_rows(judges, named)
-    drawing, (axes,) = laid.make_canvas([1])
+    laid = forest.ForestRows.lay_out_rows(label_by_judge, named)
+    drawing, (axes,) = laid.make_canvas_with_panels([1])
     laid.draw_zero_lines(axes, color=style.INK, linewidth=0.8, zorder=1)
     for row in rows:
         is_own_family, every = bool(row["family"]), not row["group"]
@@ -288,14 +293,18 @@ def _draw_judge_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems:
 
 
 def people_judge_scatter_figure(
-    pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]
+    score_pairs_by_judge: Mapping[str, Sequence[Floats]], correlation_label_by_judge: Mapping[str, str]
 ) -> Figure | None:
     """Draw a panel for each judge: people's M_all across, its own up, a point an answer; None without a judge."""
-    shown_of = dict(list(pairs.items())[:_MOST])
+    shown_of = dict(list(score_pairs_by_judge.items())[:_MOST])
     if not shown_of:
         return None
     title = "Judges against people, answer by answer"
-    omitted = f" Only the first {_MOST} of {len(pairs)} judges are shown." if len(pairs) > _MOST else ""
+    omitted = (
+        f" Only the first {_MOST} of {len(score_pairs_by_judge)} judges are shown."
+        if len(score_pairs_by_judge) > _MOST
+        else ""
+    )
     note = (
         "M_all of each answer: people's mean on the horizontal axis, the judge's mean over its passes on the "
         "vertical; on the line they are equal, above it the judge is more lenient. Points are jittered so that equal "
@@ -315,11 +324,16 @@ def people_judge_scatter_figure(
         "judge is more lenient."
     )
     return Figure(
-        "judges-scatter", title, note, table, lambda: _draw_people_judge_scatter(data, correlations), caption=caption
+        "judges-scatter",
+        title,
+        note,
+        table,
+        lambda: _draw_people_judge_scatter(data, correlation_label_by_judge),
+        caption=caption,
     )
 
 
-def _draw_people_judge_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
+def _draw_people_judge_scatter(data: pd.DataFrame, correlation_label_by_judge: Mapping[str, str]) -> Canvas:
     judges = list(dict.fromkeys(data["judge"]))
     down, across = style.panel_rows_and_columns(len(judges), _ACROSS)
     width = style.COLUMN if len(judges) == 1 else style.WIDTH
@@ -330,7 +344,7 @@ def _draw_people_judge_scatter(data: pd.DataFrame, correlations: Mapping[str, st
     for axes, judge in zip(panels.flat, judges, strict=False):
         rows = data[data["judge"] == judge]
         _draw_jittered_answer_points(axes, rows, random)
-        title_lines = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
+        title_lines = [*textwrap.wrap(names[judge], 26), *filter(None, [correlation_label_by_judge.get(judge)])]
         axes.set_title("\n".join(title_lines), fontsize=style.SMALL)
     for axes in style.remove_unused_and_list_lowest_axes(panels, len(judges)):
         axes.set_xlabel("People's M_all")
@@ -365,7 +379,9 @@ _LETTERS = 14
 """Letters of the line above it to an inch."""
 
 
-def uncompared_judge_map_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
+def score_maps_of_uncompared_judges(
+    verdicts: Verdicts, frame: pd.DataFrame, scope: FigureScope = ALONE
+) -> list[Figure]:
     """Draw a grey map for each judge that people can't be compared with yet: questions down, systems across."""
     columns = ["system", "answer", "question", "category", "source"]
     scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
@@ -382,11 +398,11 @@ def uncompared_judge_map_figures(verdicts: Verdicts, frame: pd.DataFrame, scope:
         data = rows.groupby(by, as_index=False).agg(m_all=("m_all", "mean"), answers=("answer", "size"))
         if not data.empty:
             name = NAME if len(judges) == 1 else f"{NAME}-{number}"
-            figures += scope.draw_paged_figures([partial(_judge_map_figure, name, judge, data)])
+            figures += scope.make_paged_figures([partial(_judge_score_map_figure, name, judge, data)])
     return figures
 
 
-def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
+def _judge_score_map_figure(figure_name: str, judge: str, data: pd.DataFrame, scope: FigureScope) -> Figure:
     data = (
         scope.select_rows_of_shown_systems(data)
         .sort_values(["system", "question"], kind="stable")
@@ -407,7 +423,7 @@ def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -
         f"score.{style.note_full_names(short)}"
     )
     table = Table(
-        name,
+        figure_name,
         title,
         about,
         data,
@@ -417,26 +433,31 @@ def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -
     )
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     return Figure(
-        name, title, about, table, lambda: _draw_judge_map(data, groups, labels, systems, scope.texts, whose), fits=fits
+        figure_name,
+        title,
+        about,
+        table,
+        lambda: _draw_judge_score_map(data, groups, labels, systems, scope.texts, whose),
+        fits=fits,
     )
 
 
-def _draw_judge_map(
+def _draw_judge_score_map(
     data: pd.DataFrame,
-    groups: Mapping[Any, Any],
-    labels: Mapping[Any, str],
-    systems: Mapping[Any, str],
-    texts: Mapping[str, str],
-    whose: str,
+    category_by_question: Mapping[Any, Any],
+    label_by_question: Mapping[Any, str],
+    label_by_system: Mapping[Any, str],
+    text_by_question: Mapping[str, str],
+    heading: str,
 ) -> Canvas:
     from genaipa.reports.figures.words import DrawnTexts
 
-    tall = 0.06 * max(map(len, systems.values()))
-    wide, letters = heatmap.heat_map_width_and_line_length(labels, systems, texts)
-    drawing = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
+    tall = 0.06 * max(map(len, label_by_system.values()))
+    wide, letters = heatmap.heat_map_inches_and_letters_per_line(label_by_question, label_by_system, text_by_question)
+    drawing = style.make_canvas(wide, len(label_by_question) * (style.TALL if text_by_question else _ROW) + tall + 0.6)
     axes = drawing.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")
-    values = values.reindex(index=list(labels), columns=list(systems))
+    values = values.reindex(index=list(label_by_question), columns=list(label_by_system))
     shades = np.ma.masked_invalid(_LIGHTEST - (values.to_numpy() - 10) / 90 * (_LIGHTEST - _DARKEST))
     axes.pcolormesh(shades, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
     cell_texts = {
@@ -444,14 +465,16 @@ def _draw_judge_map(
     }
     DrawnTexts(axes, list(cell_texts.values()), list(cell_texts), style.INK, size=7.5).set_in_layout(False)
     axes.xaxis.tick_top()
-    names = list(systems.values())
+    names = list(label_by_system.values())
     axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=45, ha="left", rotation_mode="anchor")
     axes.tick_params(length=0, pad=1)
-    axes.set_xlim(0, len(names) if texts else max(len(names), _ROOMY))
-    axes.set_ylim(len(labels), 0)
+    axes.set_xlim(0, len(names) if text_by_question else max(len(names), _ROOMY))
+    axes.set_ylim(len(label_by_question), 0)
     axes.spines[:].set_visible(False)
-    style.draw_group_lines(axes, list(groups.values()), (0, len(names)))
-    style.write_row_labels(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
-    lines = textwrap.wrap(whose, int(wide * _LETTERS))
+    style.draw_lines_between_groups(axes, list(category_by_question.values()), (0, len(names)))
+    style.write_row_labels(
+        axes, label_by_question, {}, middle_offset=0.5, text_by_row=text_by_question, max_letters=letters
+    )
+    lines = textwrap.wrap(heading, int(wide * _LETTERS))
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
     return drawing

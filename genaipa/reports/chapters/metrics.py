@@ -15,11 +15,11 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments_in_table, nonempty_tables
 from genaipa.reports.figures import heatmap, style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.figures.heatmap import HeatMapRows
 from genaipa.reports.table import Table, make_table, metric_formats
 from genaipa.scoring.rubric import M_ALL_RANGE
-from genaipa.stats.intervals import interval_of_document_mean
+from genaipa.stats.intervals import interval_of_mean_over_documents
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -52,14 +52,14 @@ def metrics_by_question_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _intervals_of_question_metrics(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
+def _intervals_of_question_metrics(frame: pd.DataFrame, question_means: pd.DataFrame) -> pd.DataFrame:
     """Return the intervals of each question's metrics and M_all, where its mean is one over documents."""
     cells = averages.average_policy_questions_by_document(frame)
     single = cells[cells["document"] != ""]
     scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in list_metrics(frame)}, "m_all": ("", M_ALL_RANGE)}
     values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
     scored = (single["scores"] > 0).to_numpy()
-    means_by_key = means.set_index(_ASKED)[list(scales)].to_dict("index")
+    means_by_key = question_means.set_index(_ASKED)[list(scales)].to_dict("index")
     rows = []
     groups: Any = single.groupby(_ASKED, observed=True).indices
     for key, places in groups.items():
@@ -74,11 +74,11 @@ def _intervals_of_question_metrics(frame: pd.DataFrame, means: pd.DataFrame) -> 
                 and np.isclose(known_values.mean(), means_by_key[key][measure])
                 and scored[places].all()
             ):
-                low, high = interval_of_document_mean(known_values, limits)
+                low, high = interval_of_mean_over_documents(known_values, limits)
                 intervals |= {f"{before}policies_low": low, f"{before}policies_high": high}
         rows.append(intervals)
     columns = [*_ASKED, *(f"{before}{end}" for before, _ in scales.values() for end in _ENDS)]
-    return pd.DataFrame(rows, columns=columns).astype({column: means[column].dtype for column in _ASKED})
+    return pd.DataFrame(rows, columns=columns).astype({column: question_means[column].dtype for column in _ASKED})
 
 
 def metrics_by_category_table(frame: pd.DataFrame) -> Table:
@@ -119,7 +119,7 @@ def _average_metrics_and_count_questions(rows: pd.DataFrame) -> dict[str, object
     }
 
 
-def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
+def easiest_and_hardest_questions_table(frame: pd.DataFrame, max_per_end: int = 5) -> Table:
     """Return the questions with the highest and the lowest M_all, and the documents that are silent on them.
 
     No question is among both, so that there are fewer of each where there are fewer than twice as many questions. A
@@ -141,8 +141,8 @@ def easiest_and_hardest_questions_table(frame: pd.DataFrame, per_end: int = 5) -
         if not scored["document"].ne("").any():
             means["n"] = 0
         means["silent"] = [silent.get(question, "") for question in means["question"]]
-        easiest = means.sort_values("mean", ascending=False, kind="stable").head(min(per_end, ceil(len(means) / 2)))
-        hardest = means.sort_values("mean", kind="stable").head(min(per_end, len(means) // 2))
+        easiest = means.sort_values("mean", ascending=False, kind="stable").head(min(max_per_end, ceil(len(means) / 2)))
+        hardest = means.sort_values("mean", kind="stable").head(min(max_per_end, len(means) // 2))
         ends = (("easiest", 1, easiest), ("hardest", -1, hardest))
         data = pd.concat(
             [rows.assign(end=end, rank=averages.rank_means(sign * rows["mean"])) for end, sign, rows in ends]
@@ -207,9 +207,9 @@ def _name_silent_documents_by_question(frame: pd.DataFrame) -> dict[str, str]:
 _METRICS = "a score of the metrics in this experiment"
 
 
-def metrics_by_question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def metrics_by_question_map(metrics_by_question: Table, experiment: str, scope: FigureScope = ALONE) -> Figure | None:
     """Draw questions down, metrics across, a panel per system, for one experiment; None without a value."""
-    data = _select_experiment_metric_rows(table, experiment, scope)
+    data = _select_experiment_metric_rows(metrics_by_question, experiment, scope)
     if data.empty:
         return None
     groups, sources = style.map_questions_to_category_and_source(
@@ -222,30 +222,30 @@ def metrics_by_question_map(table: Table, experiment: str, scope: Scope = ALONE)
         style.unique_labels(groups, 12),
         groups,
         sources,
-        table.headings,
+        metrics_by_question.headings,
         scope.texts,
     )
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ, or 'mean' where the source "
-        f"gives only the mean over its documents.{_note_missing_metrics(table, experiment, data, scope)}"
+        f"gives only the mean over its documents.{_note_missing_metrics(metrics_by_question, experiment, data, scope)}"
         f"{style.note_full_names(grid.labels)}"
     )
-    return heatmap.heat_map_figure(
-        style.make_figure_name(experiment, "metrics"), experiment, about, table, grid, scope.bounds
+    return heatmap.metrics_heat_map_figure(
+        style.make_figure_name(experiment, "metrics"), experiment, about, metrics_by_question, grid, scope.bounds
     )
 
 
-def metrics_by_category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def metrics_by_category_map(metrics_by_category: Table, experiment: str, scope: FigureScope = ALONE) -> Figure | None:
     """Draw categories down, metrics across, a panel per system, for one experiment; None without a value."""
-    data = _select_experiment_metric_rows(table, experiment, scope)
+    data = _select_experiment_metric_rows(metrics_by_category, experiment, scope)
     if data.empty:
         return None
     order = style.distinct_values(data["category"])
     labels = style.unique_labels(order, 18)
     grid = HeatMapRows(
         *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
-        headings=table.headings,
+        headings=metrics_by_category.headings,
         texts={name: scope.categories[name] for name in order if scope.categories.get(name, name) != name},
     )
     about = (
@@ -253,21 +253,21 @@ def metrics_by_category_map(table: Table, experiment: str, scope: Scope = ALONE)
         f"fewest where they differ.{scope.note_category_names(order)}"
         f"{scope.note_missing_systems(data['system'], _METRICS)}{style.note_full_names(grid.labels)}"
     )
-    return heatmap.heat_map_figure(
-        style.make_figure_name(experiment, "categories"), experiment, about, table, grid, scope.bounds
+    return heatmap.metrics_heat_map_figure(
+        style.make_figure_name(experiment, "categories"), experiment, about, metrics_by_category, grid, scope.bounds
     )
 
 
-def overall_score_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
+def overall_score_map(metrics_by_question: Table, experiment: str, scope: FigureScope = ALONE) -> Figure | None:
     """Draw questions down, systems across, M_all in each cell, for one experiment; None without a value.
 
-    `table` is that of the metrics by question.
+    `metrics_by_question` is that of the metrics by question.
     """
     name = style.make_figure_name(experiment, "overall")
-    if not table:
+    if not metrics_by_question:
         return None
     data = scope.select_rows_of_shown_systems(
-        table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"])
+        metrics_by_question.data[metrics_by_question.data["experiment"] == experiment].dropna(subset=["m_all"])
     )
     if data.empty:
         return None
@@ -290,7 +290,7 @@ def overall_score_map(table: Table, experiment: str, scope: Scope = ALONE) -> Fi
     )
     grid = HeatMapRows(map_data, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    reading = f"{style.describe_bands(scope.bounds)} In a cell, {heatmap.SIGNS}"
+    reading = f"{style.describe_m_all_bands(scope.bounds)} In a cell, {heatmap.SIGNS}"
     return Figure(
         name,
         title,
@@ -299,12 +299,12 @@ def overall_score_map(table: Table, experiment: str, scope: Scope = ALONE) -> Fi
         lambda: heatmap.draw_overall_score_map(grid, systems, scope.bounds, experiment),
         reading,
         fits,
-        f"M_all of each question, by system: \u25cf from FAQs, \u25c6 from users.{grid.n_explanation}",
+        f"M_all of each question, by system: \u25cf from FAQs, \u25c6 from users.{grid.n_explanation_or_empty}",
         "overall",
     )
 
 
-def _select_experiment_metric_rows(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
+def _select_experiment_metric_rows(table: Table, experiment: str, scope: FigureScope) -> pd.DataFrame:
     if not table:
         return table.data
     return scope.select_rows_of_shown_systems(
@@ -312,13 +312,13 @@ def _select_experiment_metric_rows(table: Table, experiment: str, scope: Scope) 
     )
 
 
-def _note_missing_metrics(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
+def _note_missing_metrics(table: Table, experiment: str, drawn_rows: pd.DataFrame, scope: FigureScope) -> str:
     """Sentences on the systems and questions that have an M_all, and no metric."""
     experiment_questions = table.data[table.data["experiment"] == experiment]["question"]
     questions_note = (
-        scope.note_missing_questions(data["question"], experiment_questions, "metrics") if scope.systems else ""
+        scope.note_missing_questions(drawn_rows["question"], experiment_questions, "metrics") if scope.systems else ""
     )
-    return scope.note_missing_systems(data["system"], _METRICS) + questions_note
+    return scope.note_missing_systems(drawn_rows["system"], _METRICS) + questions_note
 
 
 class MetricsChapter(ChapterMaker):
@@ -326,11 +326,11 @@ class MetricsChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
         questions, categories = metrics_by_question_table(frame), metrics_by_category_table(frame)
-        figures = scope.draw_paged_figures(
+        figures = scope.make_paged_figures(
             (
                 *(
                     partial(overall_score_map, questions, experiment)
@@ -356,11 +356,11 @@ class MetricsChapter(ChapterMaker):
         )
 
 
-def _list_experiments_for_score_map(questions: Table) -> list[str]:
+def _list_experiments_for_score_map(metrics_by_question: Table) -> list[str]:
     """List the experiments with several systems, or questions without metrics, whose M_all can be compared."""
     experiments = []
-    for experiment in list_experiments_in_table(questions):
-        rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
+    for experiment in list_experiments_in_table(metrics_by_question):
+        rows = metrics_by_question.data[metrics_by_question.data["experiment"] == experiment].dropna(subset="m_all")
         if len(rows["system"].unique()) > 1 or rows[list_metrics(rows)].isna().any(axis=None):
             experiments.append(experiment)
     return experiments

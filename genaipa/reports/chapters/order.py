@@ -14,9 +14,9 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels
+from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels_and_list_distinct
 from genaipa.reports.figures import forest, style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.trend import estimate_slope_on_places
 
@@ -83,7 +83,7 @@ def _estimate_shared_conversation_effect(rows: pd.DataFrame) -> dict[str, object
     return {**estimate, **sides, "difference": estimate["mean"]}
 
 
-def position_trend_table(frame: pd.DataFrame) -> Table:
+def question_position_trend_table(frame: pd.DataFrame) -> Table:
     """Tabulate the trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
     data = averages.summarize_each_group(
@@ -124,14 +124,14 @@ def _center_position_and_score_by_question(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _estimate_trend_and_means_of_thirds(rows: pd.DataFrame) -> dict[str, object]:
-    places = number_labels(rows["question"])[0], document_numbers_or_minus_one(rows["document"])
+    places = number_labels_and_list_distinct(rows["question"])[0], document_numbers_or_minus_one(rows["document"])
     slope = estimate_slope_on_places(rows["off_points"], rows["off_place"], *places)
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
     means = (rows["off_points"].groupby(third).mean() + rows["points"].mean()).reindex(range(len(THIRDS)))
     return {**dict(zip(THIRDS, means, strict=True)), **averages.mean_and_interval_columns(slope), "slope": slope.mean}
 
 
-def question_order_effects_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
+def question_order_effects_figure(conversations: Table, positions: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Draw the effects of the kind of conversation and of the place in it: a row per system and experiment.
 
     None if neither is known.
@@ -162,13 +162,13 @@ def question_order_effects_figure(conversations: Table, positions: Table, scope:
     return Figure("order", title, note, figure_table, lambda: _draw_question_order_effects(data, systems), fits=fits)
 
 
-def _draw_question_order_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_question_order_effects(data: pd.DataFrame, label_by_system: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
     rows = forest.ForestRows.lay_out_rows(
-        systems, ((system, by, style.shorten_drawn_name(by, 18)) for system, by in keys)
+        label_by_system, ((system, by, style.shorten_drawn_name(by, 18)) for system, by in keys)
     )
     effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
-    drawing, panels = rows.make_canvas([1] * len(effects))
+    drawing, panels = rows.make_canvas_with_panels([1] * len(effects))
     for axes, effect in zip(panels, effects, strict=True):
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_xlabel(f"{effect} (points)", fontsize=style.SMALL)
@@ -190,11 +190,11 @@ class OrderChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         conversations, positions = (
             shared_and_separate_conversations_table(study.table),
-            position_trend_table(study.table),
+            question_position_trend_table(study.table),
         )
         absent = [
             f"{effect} not shown: {why}."
@@ -218,6 +218,6 @@ class OrderChapter(ChapterMaker):
             "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, "
             "and early or late in the shuffled order.",
             nonempty_tables(conversations, positions),
-            scope.draw_paged_figures([partial(question_order_effects_figure, conversations, positions)]),
+            scope.make_paged_figures([partial(question_order_effects_figure, conversations, positions)]),
             absent,
         )

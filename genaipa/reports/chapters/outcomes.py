@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.movements import moved_answers_tables
 from genaipa.reports.table import Table, make_table
 
@@ -27,8 +27,13 @@ def question_outcome_counts_table(study: Study) -> Table:
     lacks = [*_STATUSES, *(["mute"] if mute.any() else []), *(["prompt_cut"] if cut.any() else []), "excluded"]
     columns = [*by, "planned", *lacks, "scored", "unscored", "score_left_out", "published"]
     published = frame[frame["counted"] & (frame["unit"] == "table")]
-    unscored = (once["answer"] != "") & ~once["counted"] & ~once["left_out"] & ~_has_published_score(once, published)
-    left_out = _has_published_score(once, frame[(frame["excluded"] != "") & (frame["unit"] == "table")])
+    unscored = (
+        (once["answer"] != "")
+        & ~once["counted"]
+        & ~once["left_out"]
+        & ~_flag_answers_with_published_score(once, published)
+    )
+    left_out = _flag_answers_with_published_score(once, frame[(frame["excluded"] != "") & (frame["unit"] == "table")])
     numbers = {
         "planned": once["status"] != "",
         **{status: once["status"] == status for status in _STATUSES},
@@ -60,7 +65,7 @@ def question_outcome_counts_table(study: Study) -> Table:
     )
 
 
-def _has_published_score(answers: pd.DataFrame, published_scores: pd.DataFrame) -> pd.Series:
+def _flag_answers_with_published_score(answers: pd.DataFrame, published_scores: pd.DataFrame) -> pd.Series:
     """Tell which answers have a published score of their question, for its document or over all documents."""
     if published_scores.empty:
         return pd.Series(data=False, index=answers.index)
@@ -98,7 +103,7 @@ def question_texts_table(study: Study) -> Table:
 class OutcomesChapter(ChapterMaker):
     """The chapter on the outcomes of all questions asked, and on the answers that moved between systems."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         moved = moved_answers_tables(study, scope, study.rows_once_per_answer())
         return Chapter(

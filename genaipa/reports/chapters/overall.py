@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches, part
-from genaipa.reports.answered import add_answered_column_and_note
+from genaipa.reports.answered import add_answered_column_if_any_unanswered
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
-from genaipa.reports.figures.figure import Figure, Scope
+from genaipa.reports.figures.figure import Figure, FigureScope
 from genaipa.reports.judged.beside import (
     map_measures_to_display_names,
-    people_and_judge_table,
+    people_judge_and_combined_means_table,
     scores_needed_forecast_table,
 )
 from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
@@ -77,7 +77,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     if len(data):
         means = question_means.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
         data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
-        data = data.merge(_count_answers_and_scorers_by_system(frame), on="system")
+        data = data.merge(_answer_count_and_scorers_by_system(frame), on="system")
         data["scored"] = data["system"].map(part.describe_scored_part_by_system(policies) | judged)
         experiment_means = averages.summarize_each_group(cells, _BY, mean_of)
         for name, rows in experiment_means.groupby("experiment", observed=True):
@@ -88,7 +88,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
-        f"{needed.prefix_sentence}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
+        f"{needed.prefix_or_empty}Systems by M_all (10 to 100): each question's mean over the experiments that it is "
         "scored in, each a mean over documents, averaged over questions. An experiment's own column averages its "
         "questions. `answers` is the number of answers, or published scores, behind an average. The intervals are for "
         "one system; `genaipa compare` tests whether two systems differ (paper, sections 6 and 7), using "
@@ -97,7 +97,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
         f"{averages.explain_both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
         f"{note_blank_leaderboard_cells(thin_counts)}"
         f"{averages.note_differing_scored_questions(averaged_frame, question_means)}"
-        f"{part.describe_scored_parts(policies)}{estimate.note_estimates()}",
+        f"{part.describe_scored_parts_if_partial(policies)}{estimate.note_estimates_if_any()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
@@ -107,11 +107,11 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
         ],
     )
     return prompting.add_prompts_column_and_note(
-        add_answered_column_and_note(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
+        add_answered_column_if_any_unanswered(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
     )
 
 
-def rank_systems(frame: pd.DataFrame) -> list[str]:
+def rank_systems_unscored_last(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
     cells = averages.select_and_weigh_averaged_cells(
         estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame, "m_all"
@@ -162,7 +162,7 @@ def note_unlike_scored_questions(frame: pd.DataFrame) -> str:
     )
 
 
-def _count_answers_and_scorers_by_system(frame: pd.DataFrame) -> pd.DataFrame:
+def _answer_count_and_scorers_by_system(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.select_policy_rows(frame[frame["counted"]])
     return averages.summarize_each_group(
@@ -234,7 +234,7 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_describe_averaged_experiments(question_means)}. {averages.explain_intervals_and_small_n(data)}"
-        f"{averages.note_differing_scored_questions(frame, question_means)}{estimate.note_estimates()}",
+        f"{averages.note_differing_scored_questions(frame, question_means)}{estimate.note_estimates_if_any()}",
         data,
         columns,
     )
@@ -243,7 +243,7 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
 def averages_of_each_metric_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all and each metric, by system, experiment and source of the questions, with their intervals."""
     policies, estimate = averages.select_policy_rows(frame), estimate_human_scores_with_judge(frame)
-    averaged_frame, note = estimate.frame, estimate.note_estimates()
+    averaged_frame, note = estimate.frame, estimate.note_estimates_if_any()
     scored_parts = {
         (row.system, row.experiment): str(row.part)
         for row in part.measure_scored_part_per_experiment(policies).itertuples()
@@ -294,7 +294,7 @@ class OverallChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
         ranked, thin_note = leaderboard_table(frame), note_sparsely_scored_experiments(frame)
@@ -313,17 +313,17 @@ class OverallChapter(ChapterMaker):
                     analyst_dependence_table(frame),
                     tabulate_average_bounds_with_unscored(frame),
                 ),
-                *(people_and_judge_table(frame, study.log.counted), scores_needed_forecast_table(frame)),
+                *(people_judge_and_combined_means_table(frame, study.log.counted), scores_needed_forecast_table(frame)),
                 *(
                     averages_of_each_metric_table(frame),
-                    documents.five_number_summary_table(frame),
+                    documents.five_number_summary_by_document_table(frame),
                     scores_by_question_source_table(frame),
                 ),
             ),
             nonempty_figures(systems_by_category_figure(numbers, scope)),
             [
                 *([] if ranked or not thin_note else [f"There is no leaderboard. {thin_note}"]),
-                *filter(None, [matches.explain_missing_pairs(len(ranked.data))]),
+                *filter(None, [matches.explain_missing_pairs_if_too_many(len(ranked.data))]),
             ],
         )
 
@@ -339,22 +339,22 @@ _ROOM = 12.0
 """Behind 100, for the number beside each interval."""
 
 
-def tabulate_systems_by_category(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
+def tabulate_systems_by_category(leaderboard: Table, weighted_cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
-    `cells` are the weighted cells (`averages.select_and_weigh_averaged_cells`) that the leaderboard averages;
+    `weighted_cells` are the weighted cells (`averages.select_and_weigh_averaged_cells`) that the leaderboard averages;
     `confidence` is that of its intervals.
     """
-    systems = list(board.data["system"])[:_MOST]
+    systems = list(leaderboard.data["system"])[:_MOST]
     columns = ["system", "category", "mean", *BOTH]
-    whole = board.data.head(_MOST).rename(columns={"m_all": "mean"}).assign(category="all")
+    whole = leaderboard.data.head(_MOST).rename(columns={"m_all": "mean"}).assign(category="all")
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=confidence)
-    rows = averages.summarize_each_group(cells, ["system", "category"], mean_of)
+    rows = averages.summarize_each_group(weighted_cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
     numbers = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
     # One category says what the average says.
     numbers = numbers if len(set(rows["category"])) > 1 else numbers[numbers["category"] == "all"]
-    omitted = len(board.data) - len(systems)
+    omitted = len(leaderboard.data) - len(systems)
     return make_table(
         OVERVIEW,
         "Systems and their strengths",
@@ -367,84 +367,97 @@ def tabulate_systems_by_category(board: Table, cells: pd.DataFrame, confidence: 
     )
 
 
-def systems_by_category_figure(numbers: Table, scope: Scope) -> Figure | None:
+def systems_by_category_figure(numbers: Table, scope: FigureScope) -> Figure | None:
     """Draw systems down with both intervals, and categories down with systems across; None without a system."""
     if not numbers:
         return None
     systems = style.last_part_labels(dict.fromkeys(numbers.data["system"]), 20)
-    note = f"{numbers.note} {forest.READING} {style.describe_bands(scope.bounds)}"
-    note += f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)}"
+    note = f"{numbers.note} {forest.READING} {style.describe_m_all_bands(scope.bounds)}"
+    note += f"{scope.explain_benchmarks(systems)}{style.note_full_names(systems)}"
     data = numbers.data
     return Figure(
         OVERVIEW,
         numbers.title,
         note,
         numbers,
-        lambda: _draw_overview(data, systems, scope),
+        lambda: _draw_systems_by_category(data, systems, scope),
         caption=numbers.note,
-        layouts={"column": lambda: _draw_overview_in_column_width(data, systems, scope)},
+        layouts={"column": lambda: _draw_systems_by_category_in_column(data, systems, scope)},
     )
 
 
-def _draw_overview_in_column_width(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_systems_by_category_in_column(
+    data: pd.DataFrame, label_by_system: Mapping[Any, str], scope: FigureScope
+) -> Canvas:
     """Draw the systems over their categories, as wide as a column of a paper."""
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
-    whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
+    whole, heads = _ROW * len(label_by_system) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
     drawing = style.make_canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
     if not categories:
-        _draw_system_averages(drawing.subplots(), data, systems, scope)
+        _draw_system_averages(drawing.subplots(), data, label_by_system, scope)
         return drawing
     above, below = drawing.subplots(2, 1, height_ratios=(whole, heads))
-    _draw_system_averages(above, data[data["category"] == "all"], systems, scope)
+    _draw_system_averages(above, data[data["category"] == "all"], label_by_system, scope)
     names = {name: scope.categories.get(name, name) for name in categories}
-    _draw_category_cells(below, data, systems, names, scope.bounds)
+    _draw_category_cells(below, data, label_by_system, names, scope.bounds)
     return drawing
 
 
-def _draw_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_systems_by_category(data: pd.DataFrame, label_by_system: Mapping[Any, str], scope: FigureScope) -> Canvas:
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
-    rows = max(len(systems) * 1.3, len(categories))
+    rows = max(len(label_by_system) * 1.3, len(categories))
     drawing = style.make_canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
     if not categories:
-        _draw_system_averages(drawing.subplots(), data, systems, scope)
+        _draw_system_averages(drawing.subplots(), data, label_by_system, scope)
         return drawing
     # The names of the categories take about as much as five columns.
-    across = (3.1, 0.55 * len(systems))
+    across = (3.1, 0.55 * len(label_by_system))
     systems_axes, categories_axes = drawing.subplots(1, 2, width_ratios=across)
-    _draw_system_averages(systems_axes, data[data["category"] == "all"], systems, scope)
+    _draw_system_averages(systems_axes, data[data["category"] == "all"], label_by_system, scope)
     _draw_category_cells(
-        categories_axes, data, systems, {name: scope.categories.get(name, name) for name in categories}, scope.bounds
+        categories_axes,
+        data,
+        label_by_system,
+        {name: scope.categories.get(name, name) for name in categories},
+        scope.bounds,
     )
     return drawing
 
 
-def _draw_system_averages(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
-    style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
-    marks = scope.system_markers(list(systems))
+def _draw_system_averages(
+    axes: Axes, data: pd.DataFrame, label_by_system: Mapping[Any, str], scope: FigureScope
+) -> None:
+    style.draw_m_all_axis(axes, scope.bounds, room_beyond_100=_ROOM)
+    marks = scope.system_colours_and_markers(list(label_by_system))
     scope.draw_benchmark_lines(axes, data.set_index("system")["mean"])
     for index, row in enumerate(data.to_dict("records")):
         forest.draw_mean_with_intervals(axes, row, index, marks[row["system"]])
         axes.text(103, index, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
-    axes.set_yticks(range(len(systems)), list(systems.values()))
-    axes.set_ylim(len(systems) - 0.45, -0.55)
+    axes.set_yticks(range(len(label_by_system)), list(label_by_system.values()))
+    axes.set_ylim(len(label_by_system) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("M_all, with its intervals")
 
 
 def _draw_category_cells(
-    axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], categories: Mapping[str, str], bounds: BandBounds
+    axes: Axes,
+    data: pd.DataFrame,
+    label_by_system: Mapping[Any, str],
+    name_by_category: Mapping[str, str],
+    bounds: BandBounds,
 ) -> None:
     values = data.pivot_table(index="category", columns="system", values="mean", sort=False)
-    values = values.reindex(index=list(categories), columns=list(systems)).astype("float64").round(9)
+    values = values.reindex(index=list(name_by_category), columns=list(label_by_system)).astype("float64").round(9)
     heatmap.draw_overall_score_cells(axes, values, bounds)
     names = [
-        "\n".join(textwrap.wrap(style.shorten_drawn_name(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()
+        "\n".join(textwrap.wrap(style.shorten_drawn_name(name, 2 * _WRAPPED), _WRAPPED))
+        for name in name_by_category.values()
     ]
     small = style.TINY if any("\n" in name for name in names) else style.SMALL
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=small, linespacing=0.95)
-    _label_system_columns(axes, list(systems.values()))
+    _label_system_columns(axes, list(label_by_system.values()))
     axes.set_ylim(len(names), 0)
-    axes.set_xlim(0, len(systems))
+    axes.set_xlim(0, len(label_by_system))
     axes.tick_params(length=0, pad=2)
     axes.spines[:].set_visible(False)
 

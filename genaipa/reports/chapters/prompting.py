@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Figure, Scope
+    from genaipa.reports.figures.figure import Figure, FigureScope
 
 _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
 
-def sort_prompt_sets_shipped_first(labels: Iterable[str]) -> list[str]:
+def sort_prompt_sets_shipped_first(prompt_set_labels: Iterable[str]) -> list[str]:
     """Sort sets of prompts: the shipped ones first, a study's last."""
     ranks = {name: number for number, name in enumerate(SETS)} | dict.fromkeys(NOT_KNOWN, len(SETS) + 1)
-    rank_by_label = {label: ranks.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
+    rank_by_label = {label: ranks.get(label.partition(" (")[0], len(SETS)) for label in prompt_set_labels if label}
     return sorted(rank_by_label, key=lambda label: (rank_by_label[label], label))
 
 
@@ -53,12 +53,12 @@ def note_differing_prompts(frame: pd.DataFrame) -> str:
     return sentence
 
 
-def _list_prompt_sets_by_group(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+def _list_prompt_sets_by_group(frame: pd.DataFrame, group_columns: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
     """Map each group of rows to its sets of prompts, in their order."""
     # What nobody scored is in no average, unless there is none at all.
     rows = frame[frame["counted"]] if frame["counted"].any() else frame
-    pairs = rows[[*by, "prompts"]].drop_duplicates().astype("str")
-    groups = pairs.groupby(list(by), sort=True)["prompts"]
+    pairs = rows[[*group_columns, "prompts"]].drop_duplicates().astype("str")
+    groups = pairs.groupby(list(group_columns), sort=True)["prompts"]
     return {tuple(map(str, key)): sort_prompt_sets_shipped_first(labels) for key, labels in groups}
 
 
@@ -87,7 +87,9 @@ def add_prompts_to_tables_and_figures(chapters: list[Chapter], frame: pd.DataFra
         return replace(figure, about=f"{figure.about} {sentence}") if "system" in figure.table.data else figure
 
     return [
-        chapter.transform_parts(lambda table: add_prompts_column_and_note(table, frame), add_prompts_sentence_to_figure)
+        chapter.transform_tables_and_figures(
+            lambda table: add_prompts_column_and_note(table, frame), add_prompts_sentence_to_figure
+        )
         for chapter in chapters
     ]
 
@@ -118,7 +120,7 @@ def _pair_scores_across_prompt_sets(frame: pd.DataFrame) -> pd.DataFrame:
 def _yield_pairs_by_prompts_and_questions(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield the first columns of each row of a table, and its pairs."""
     for (system, first, second), rows in paired.groupby(["system", "prompts", "others"], observed=True, sort=True):
-        for group, group_rows in averages.iterate_overall_source_and_category_rows(rows, categories=True):
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(rows, with_categories=True):
             yield {"system": system, "prompts": first, "others": second, "questions": group}, group_rows
 
 
@@ -183,7 +185,7 @@ class PromptingChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
         tables = nonempty_tables(

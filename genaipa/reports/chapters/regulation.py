@@ -11,7 +11,7 @@ from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import heatmap, style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.table import Table, make_table, metric_formats
 
 if TYPE_CHECKING:
@@ -34,9 +34,11 @@ def regulation_scores_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def regulation_metrics_map(table: Table, scope: Scope = ALONE) -> Figure | None:
+def regulation_metrics_map(regulation_scores: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Draw regulations and their questions down, metrics across, a panel per system; None without a value."""
-    data = scope.select_rows_of_shown_systems(table.data.dropna(subset=list_metrics(table.data), how="all"))
+    data = scope.select_rows_of_shown_systems(
+        regulation_scores.data.dropna(subset=list_metrics(regulation_scores.data), how="all")
+    )
     if data.empty:
         return None
     regulations = style.unique_labels(style.distinct_values(data["document"]), 10)
@@ -48,7 +50,7 @@ def regulation_metrics_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     texts = {key: scope.texts[key[1]] for key in names if key[1] in scope.texts}
     grid = heatmap.HeatMapRows(
         *(data, ["document", "question"], "answers", names, groups),
-        headings=table.headings,
+        headings=regulation_scores.headings,
         texts=texts,
     )
     about = (
@@ -56,7 +58,7 @@ def regulation_metrics_map(table: Table, scope: Scope = ALONE) -> Figure | None:
         f"{scope.note_missing_systems(data['system'], 'a score of the metrics on a regulation')}"
         f"{style.note_full_names(regulations)}{style.note_full_names(questions)}"
     )
-    return heatmap.heat_map_figure("regulation", "regulation", about, table, grid, scope.bounds)
+    return heatmap.metrics_heat_map_figure("regulation", "regulation", about, regulation_scores, grid, scope.bounds)
 
 
 class RegulationChapter(ChapterMaker):
@@ -64,7 +66,7 @@ class RegulationChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
         scores = regulation_scores_table(frame)
@@ -76,6 +78,6 @@ class RegulationChapter(ChapterMaker):
             "Regulations",
             "Questions about data-protection laws; each question gives only the name of the law.",
             nonempty_tables(scores),
-            scope.draw_paged_figures([partial(regulation_metrics_map, scores)]),
+            scope.make_paged_figures([partial(regulation_metrics_map, scores)]),
             [] if scores else [f"Regulations are not shown: {why}."],
         )

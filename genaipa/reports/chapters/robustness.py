@@ -11,7 +11,7 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
 from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ _NAMES, _WRITTEN = 0.95, 1.45
 """Inches that the groups' names and the written drops take."""
 
 
-def paraphrase_drops_table(frame: pd.DataFrame) -> Table:
+def paraphrase_drops_by_group_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of original questions against their paraphrases, by system and group of questions."""
     columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
         {"system": system, "questions": group, **_summarize_paraphrase_drop(group_rows)}
-        for system, system_rows in averages.pair_experiments(frame, "quality", "robustness").groupby(
+        for system, system_rows in averages.pair_m_all_of_experiments(frame, "quality", "robustness").groupby(
             "system", observed=True, sort=True
         )
-        for group, group_rows in averages.iterate_overall_source_and_category_rows(system_rows, categories=True)
+        for group, group_rows in averages.iterate_overall_source_and_category_rows(system_rows, with_categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
@@ -74,7 +74,7 @@ def _summarize_paraphrase_drop(rows: pd.DataFrame) -> dict[str, object]:
 
 def paraphrase_drops_by_question_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every original question against its paraphrases."""
-    data = averages.average_pairs_by_question(averages.pair_experiments(frame, "quality", "robustness"))
+    data = averages.average_pairs_by_question(averages.pair_m_all_of_experiments(frame, "quality", "robustness"))
     return make_table(
         "robustness-by-question",
         "Original questions and their paraphrases, by question",
@@ -85,12 +85,12 @@ def paraphrase_drops_by_question_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def paraphrase_drops_by_group_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
+def paraphrase_drops_by_group_figure(drops_by_group: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Return a panel per system: groups of questions down, a line from the original's to the paraphrases' average.
 
     The drop, its interval and n are written behind each line. None without a pair.
     """
-    data = scope.select_rows_of_shown_systems(table.data.dropna(subset=["original", "paraphrased"]))
+    data = scope.select_rows_of_shown_systems(drops_by_group.data.dropna(subset=["original", "paraphrased"]))
     if data.empty:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
@@ -102,11 +102,13 @@ def paraphrase_drops_by_group_figure(table: Table, scope: Scope = ALONE) -> Figu
     note = (
         "Average of M_all over the original questions and over their paraphrases, by source and by category. Beside "
         "each line: the drop, its interval in brackets, and n, the number of questions. "
-        f"{style.describe_bands(scope.bounds)}{scope.note_category_names(categories)}"
+        f"{style.describe_m_all_bands(scope.bounds)}{scope.note_category_names(categories)}"
         f"{scope.note_missing_systems(data['system'], 'a pair of an original and a paraphrased question')}"
-        f"{scope.note_benchmarks(systems)}{style.note_full_names(systems)} {table.note}"
+        f"{scope.explain_benchmarks(systems)}{style.note_full_names(systems)} {drops_by_group.note}"
     )
-    figure_table = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    figure_table = Table(
+        "robustness", title, note, data.reset_index(drop=True), drops_by_group.headings, drops_by_group.formats
+    )
     rows = max(int((style.HEIGHT - _FOOT) / _drops_panel_height_inches(names)), 1)
     fits = rows if rows <= _FEW else rows * 2
     return Figure(
@@ -119,30 +121,34 @@ def paraphrase_drops_by_group_figure(table: Table, scope: Scope = ALONE) -> Figu
     )
 
 
-def _drops_panel_height_inches(names: Mapping[Any, str]) -> float:
+def _drops_panel_height_inches(label_by_group: Mapping[Any, str]) -> float:
     """Return the inches of a panel."""
-    return 0.165 * len(names) + 0.45
+    return 0.165 * len(label_by_group) + 0.45
 
 
 def _draw_paraphrase_drops(
-    data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], scope: Scope
+    data: pd.DataFrame, label_by_system: Mapping[Any, str], label_by_group: Mapping[Any, str], scope: FigureScope
 ) -> Canvas:
-    down, across = style.panel_rows_and_columns(len(systems), 1 if len(systems) <= _FEW else 2)
-    drawing = style.make_canvas(style.WIDTH, down * _drops_panel_height_inches(names) + _FOOT)
+    down, across = style.panel_rows_and_columns(len(label_by_system), 1 if len(label_by_system) <= _FEW else 2)
+    drawing = style.make_canvas(style.WIDTH, down * _drops_panel_height_inches(label_by_group) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
     panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     originals = data[data["questions"] == "all"].set_index("system")["original"]
-    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.draw_quality_axis(axes, scope.bounds, room=room)
+    for axes, (system, label) in zip(panels.flat, label_by_system.items(), strict=False):
+        style.draw_m_all_axis(axes, scope.bounds, room_beyond_100=room)
         scope.draw_benchmark_lines(axes, originals, labelled=False)
         axes.set_title(label, pad=12)
-        _draw_system_drops(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
-        style.draw_group_lines(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
+        _draw_system_drops(
+            axes, data[data["system"] == system].set_index("questions").reindex(list(label_by_group)), 102 + room
+        )
+        style.draw_lines_between_groups(
+            axes, [name in style.GROUPS for name in label_by_group], (10, 100), row_offset=-0.5
+        )
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
-        style.write_row_labels(axes, names, {})
-    panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    for axes in style.remove_unused_and_list_lowest_axes(panels, len(systems)):
+        style.write_row_labels(axes, label_by_group, {})
+    panels[0, 0].set_ylim(len(label_by_group) - 0.4, -0.6)
+    for axes in style.remove_unused_and_list_lowest_axes(panels, len(label_by_system)):
         low, high = axes.get_xlim()
         # In the middle of the scale, without the room behind it.
         axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
@@ -152,11 +158,11 @@ def _draw_paraphrase_drops(
     return drawing
 
 
-def _draw_system_drops(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
+def _draw_system_drops(axes: Axes, rows: pd.DataFrame, n_position: float) -> None:
     """Draw one system's lines, with what is written behind them: the drop, and n where the axis ends."""
     head: dict[str, Any] = {"fontsize": style.TINY, "style": "italic", "va": "bottom", "clip_on": False}
     axes.text(103, -0.62, "drop [interval]", **head)
-    axes.text(end_at, -0.62, "n", ha="right", **head)
+    axes.text(n_position, -0.62, "n", ha="right", **head)
     for index, (_, row) in enumerate(rows.iterrows()):
         if pd.isna(row["drop"]):
             axes.text(12, index, "no pair", va="center", **style.ABSENT)
@@ -170,7 +176,7 @@ def _draw_system_drops(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
             else f" [{style.format_signed_tenths(row['low'])}, {style.format_signed_tenths(row['high'])}]"
         )
         axes.text(103, index, f"{style.format_signed_tenths(row['drop'])}{interval}", va="center", fontsize=style.TINY)
-        axes.text(end_at, index, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
+        axes.text(n_position, index, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
 class RobustnessChapter(ChapterMaker):
@@ -178,10 +184,10 @@ class RobustnessChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        dropped = paraphrase_drops_table(frame)
+        dropped = paraphrase_drops_by_group_table(frame)
         tables = nonempty_tables(dropped, paraphrase_drops_by_question_table(frame))
         why = "no question was asked in other wordings (genaipa run --experiment robustness)"
         if has_experiment(frame, "robustness"):
@@ -191,6 +197,6 @@ class RobustnessChapter(ChapterMaker):
             "Robustness",
             "Whether the same question in other words is answered as well.",
             tables,
-            scope.draw_paged_figures([partial(paraphrase_drops_by_group_figure, dropped)]),
+            scope.make_paged_figures([partial(paraphrase_drops_by_group_figure, dropped)]),
             [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
         )

@@ -11,10 +11,14 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.crossed import document_numbers_or_minus_one, estimate_crossed_mean, number_labels
+from genaipa.reports.crossed import (
+    document_numbers_or_minus_one,
+    estimate_crossed_mean,
+    number_labels_and_list_distinct,
+)
 from genaipa.reports.figures import forest, style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.matches import explain_missing_pairs
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
+from genaipa.reports.matches import explain_missing_pairs_if_too_many
 from genaipa.reports.recognition import describe_rule_accuracy, document_language_codes_or_english
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -49,7 +53,7 @@ def silence_error_rates_table(study: Study) -> Table:
     """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _select_silence_checked_and_count_rest(study)
+    once, foreign = _checked_answers_and_unchecked_count(study)
     data = pd.concat(
         [
             averages.summarize_each_group(once, by, partial(_estimate_silence_error_rate, error=error))
@@ -77,7 +81,7 @@ def silence_error_rates_table(study: Study) -> Table:
     )
 
 
-def _select_silence_checked_and_count_rest(study: Study) -> tuple[pd.DataFrame, int]:
+def _checked_answers_and_unchecked_count(study: Study) -> tuple[pd.DataFrame, int]:
     """Return the answers about policies that the rules cover, and how many are in a language without rules."""
     once = averages.select_policy_rows(study.rows_once_per_answer("silence"))
     answered, recognized = (
@@ -89,7 +93,7 @@ def _select_silence_checked_and_count_rest(study: Study) -> tuple[pd.DataFrame, 
 
 def silence_error_differences_table(study: Study) -> Table:
     """Return the differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _select_silence_checked_and_count_rest(study)
+    judged, _ = _checked_answers_and_unchecked_count(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, claim) in _ERRORS.items():
@@ -100,7 +104,10 @@ def silence_error_differences_table(study: Study) -> Table:
             paired = rates[[first, second]].dropna()
             questions, documents = (paired.index.get_level_values(name) for name in ("question", "document"))
             difference = subtract_paired_shares(
-                paired[first], paired[second], number_labels(questions)[0], document_numbers_or_minus_one(documents)
+                paired[first],
+                paired[second],
+                number_labels_and_list_distinct(questions)[0],
+                document_numbers_or_minus_one(documents),
             )
             ends = {
                 name: getattr(difference, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")
@@ -153,9 +160,9 @@ def quality_by_silence_table(frame: pd.DataFrame) -> Table:
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
     cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
-    data = averages.summarize_each_group(cells[cells["silent"].isin(_WHERE)], by, _estimate_overall_score).reindex(
-        columns=columns
-    )
+    data = averages.summarize_each_group(
+        cells[cells["silent"].isin(_WHERE)], by, _estimate_m_all_with_intervals
+    ).reindex(columns=columns)
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
     return make_table(
         "silent-quality",
@@ -170,7 +177,7 @@ def quality_by_silence_table(frame: pd.DataFrame) -> Table:
     )
 
 
-def _estimate_overall_score(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_m_all_with_intervals(rows: pd.DataFrame) -> dict[str, object]:
     estimate = estimate_crossed_mean(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
     return {"m_all": estimate.mean, **_interval_and_count_columns(estimate)}
 
@@ -183,7 +190,7 @@ _PANELS = {
 """Error → the label of its panel's axis."""
 
 
-def silence_error_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
+def silence_error_rates_figure(rates: Table, scope: FigureScope = ALONE) -> Figure | None:
     """Return the figure with a panel for each error and a row for each system's rate; None without a rate."""
     data = scope.select_rows_of_shown_systems(rates.data[rates.data["answers"] > 0])
     if data.empty:
@@ -193,7 +200,7 @@ def silence_error_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | N
         "How often a system asserts something although the document is silent, and claims silence although the "
         "document answers; lower is better. n is the number of answers."
     )
-    note = f"{caption} {forest.READING}{scope.note_benchmarks(systems)}{style.note_full_names(systems)} {rates.note}"
+    note = f"{caption} {forest.READING}{scope.explain_benchmarks(systems)}{style.note_full_names(systems)} {rates.note}"
     numbers = Table(NAME, rates.title, note, data.reset_index(drop=True), rates.headings, rates.formats)
     fits = forest.count_systems_per_page(int(data.groupby("system")["experiment"].nunique().max()))
     return Figure(
@@ -207,13 +214,15 @@ def silence_error_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | N
     )
 
 
-def _draw_silence_error_rates(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_silence_error_rates(data: pd.DataFrame, label_by_system: Mapping[Any, str], scope: FigureScope) -> Canvas:
     pairs = data[["system", "experiment"]].drop_duplicates().itertuples(index=False, name=None)
     rows = forest.ForestRows.lay_out_rows(
-        systems, [(system, of, style.shorten_experiment_name(of)) for system, of in pairs], heads=False
+        label_by_system,
+        [(system, of, style.shorten_experiment_name(of)) for system, of in pairs],
+        with_system_headings=False,
     )
-    marks = scope.system_markers(list(systems))
-    drawing, panels = rows.make_canvas((1, 1), foot=_FOOT)
+    marks = scope.system_colours_and_markers(list(label_by_system))
+    drawing, panels = rows.make_canvas_with_panels((1, 1), foot_inches=_FOOT)
     for axes, (error, label) in zip(panels, _PANELS.items(), strict=True):
         axes.set_xlim(-0.02, _BEHIND)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
@@ -221,7 +230,7 @@ def _draw_silence_error_rates(data: pd.DataFrame, systems: Mapping[Any, str], sc
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
         of_error = data[data["error"] == error]
         rates = dict(zip(zip(of_error["system"], of_error["experiment"], strict=True), of_error["rate"], strict=True))
-        rows.draw_benchmarks(axes, rates, scope.benchmarks)
+        rows.draw_benchmark_lines(axes, rates, scope.benchmarks)
         for row in data[data["error"] == error].to_dict("records"):
             height = rows.places[row["system"], row["experiment"]]
             forest.draw_mean_with_intervals(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])
@@ -235,7 +244,7 @@ class SilentChapter(ChapterMaker):
 
     needs_scores = True
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
+    def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
         frame = study.table
         has_silent = (frame["silent"] == "yes").any()
@@ -248,8 +257,8 @@ class SilentChapter(ChapterMaker):
             "often a system asserts something all the same, and how often it claims silence where the "
             "document is not silent.",
             tables,
-            scope.draw_paged_figures([partial(silence_error_rates_figure, rates)]) if has_silent else [],
-            [*filter(None, [explain_missing_pairs(rates.data["system"].nunique())])]
+            scope.make_paged_figures([partial(silence_error_rates_figure, rates)]) if has_silent else [],
+            [*filter(None, [explain_missing_pairs_if_too_many(rates.data["system"].nunique())])]
             if tables and has_silent
             else ["No question that was asked is annotated as one on which its document is silent."],
         )

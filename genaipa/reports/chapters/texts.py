@@ -11,7 +11,7 @@ from genaipa.languages.catalog import LANGUAGES
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
     from genaipa.languages.language import Readability
-    from genaipa.policies.statistics import Statistics
+    from genaipa.policies.statistics import TextStatistics
 
 _GRADES = (
     "The reading level, for English texts only, is the Flesch-Kincaid grade, with syllables counted from the spelling. "
@@ -29,7 +29,7 @@ _GRADES = (
 )
 
 
-def document_statistics_table(statistics_by_document: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
+def document_statistics_table(statistics_by_document: Mapping[str, TextStatistics], frame: pd.DataFrame) -> Table:
     """Return the documents' statistics by name, and on how many of the questions asked each is silent."""
     columns = [
         "document",
@@ -75,7 +75,7 @@ def document_statistics_table(statistics_by_document: Mapping[str, Statistics], 
     )
 
 
-def _list_readability_formulas(statistics_by_document: Mapping[str, Statistics]) -> list[tuple[str, Readability]]:
+def _list_readability_formulas(statistics_by_document: Mapping[str, TextStatistics]) -> list[tuple[str, Readability]]:
     """Return the formulas by which these texts were measured, each with the name of its language."""
     codes = {entry.language for entry in statistics_by_document.values()}
     return [(entry.name, entry.readability) for code, entry in LANGUAGES.items() if code in codes and entry.readability]
@@ -103,7 +103,7 @@ def _anchor_of_cited_reference(citation: str) -> str:
 class TextsChapter(ChapterMaker):
     """The chapter on the documents' length and readability."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
+    def make(self, study: Study, scope: FigureScope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
         table = document_statistics_table(study.document_statistics, study.table)
         formulas = [formula for _, formula in _list_readability_formulas(study.document_statistics) if formula.cited]

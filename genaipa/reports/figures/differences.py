@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.figures.fonts import installed_font_families
+from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
+from genaipa.reports.figures.fonts import installed_figure_fonts
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, format_confidence, holds_for_policies_like_these
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.words import format_count
@@ -60,7 +60,7 @@ class ComparedSides:
     names: tuple[str, str]
     systems: tuple[str, str] = ("A", "B")
     documents: tuple[str, ...] = ()
-    scope: Scope = field(default=ALONE)
+    scope: FigureScope = field(default=ALONE)
     judge: str = ""
     favoured: str = ""
     """A sentence where a side is of the judge's own family."""
@@ -73,14 +73,14 @@ class ComparedSides:
     @property
     def marker_styles(self) -> list[dict[str, Any]]:
         """Return the colour and marker of each side."""
-        marks = self.scope.system_markers(self.systems)
+        marks = self.scope.system_colours_and_markers(self.systems)
         grey = {"color": _GREY} if self.judge else {}
         return [{**marks[system], **grey} for system in self.systems]
 
     @property
-    def judge_prefix(self) -> str:
+    def judge_prefix_or_empty(self) -> str:
         """Return who judges, as the beginning of a sentence; empty where people scored."""
-        return f"According to the judge {style.make_name_drawable(self.judge)} alone, " if self.judge else ""
+        return f"According to the judge {style.replace_undrawable_characters(self.judge)} alone, " if self.judge else ""
 
 
 def find_better_side_index(row: Row) -> int | None:
@@ -90,29 +90,29 @@ def find_better_side_index(row: Row) -> int | None:
     return 0 if row["difference"] > 0 else 1
 
 
-def describe_row_finding(row: Row, win_phrases: Sequence[str], judge: str = "") -> str:
+def describe_winner_or_why_none(row: Row, win_phrases: Sequence[str], judge: str = "") -> str:
     """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
     side = find_better_side_index(row)
     no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
     return f"{'judge: ' if judge else ''}{no_win if side is None else win_phrases[side]}"
 
 
-def comparison_title(table: Table, sides: ComparedSides) -> str:
+def comparison_title(differences: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
-    row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
+    row, (first, second) = differences.data.iloc[0].to_dict(), sides.shorten_names(24)
     by, side = style.format_signed_tenths(abs(row["difference"])).lstrip("+"), find_better_side_index(row)
     if row["test"] == "none":
-        return f"{sides.judge_prefix}{first} and {second} have too few questions for a verdict"
+        return f"{sides.judge_prefix_or_empty}{first} and {second} have too few questions for a verdict"
     if side is None:
-        return f"{sides.judge_prefix}{first} and {second} do not clearly differ: {by} points of M_all apart"
+        return f"{sides.judge_prefix_or_empty}{first} and {second} do not clearly differ: {by} points of M_all apart"
     winner, loser = (first, second) if side == 0 else (second, first)
-    return f"{sides.judge_prefix}{winner} is better than {loser}, by {by} points of M_all"
+    return f"{sides.judge_prefix_or_empty}{winner} is better than {loser}, by {by} points of M_all"
 
 
-def list_comparison_facts_as_phrases(table: Table, sides: ComparedSides) -> list[str]:
+def list_comparison_facts_as_phrases(differences: Table, sides: ComparedSides) -> list[str]:
     """Return what a comparison rests on, and what it doesn't tell, to be joined into a sentence."""
-    row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
-    ours, theirs = _format_means(row)
+    row, (first, second) = differences.data.iloc[0].to_dict(), sides.shorten_names(24)
+    ours, theirs = _format_both_means(row)
     documents = [style.shorten_drawn_name(name, 24) for name in sides.documents]
     about = (
         f" about {documents[0] if len(documents) == 1 else format_count(len(documents), 'document')}"
@@ -139,30 +139,30 @@ def _explain_interval_lines(row: Row) -> str:
     return f"Lines: {format_confidence(row['level'])} intervals{lines}. Axis: % of each row's scale."
 
 
-def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
+def overall_differences_figure(differences: Table, sides: ComparedSides) -> Figure | None:
     """Return one panel with a row for each measure, over all questions, the first minus the second; None without one.
 
     It has a layout of its own for a slide, and for one column of a paper.
     """
-    data = table.data[table.data["questions"] == "all"] if table else table.data
+    data = differences.data[differences.data["questions"] == "all"] if differences else differences.data
     if data.empty:
         return None
-    title = comparison_title(table, sides)
+    title = comparison_title(differences, sides)
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is drawn in "
         "percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. A hollow mark has no verdict. "
-        f"{'; '.join(list_comparison_facts_as_phrases(table, sides))}. {table.note}"
+        f"{'; '.join(list_comparison_facts_as_phrases(differences, sides))}. {differences.note}"
     )
 
     def make_panel_drawer(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
         footer = [
-            f"{'; '.join(list_comparison_facts_as_phrases(table, sides))}.",
+            f"{'; '.join(list_comparison_facts_as_phrases(differences, sides))}.",
             sides.favoured,
             _explain_interval_lines(data.iloc[0].to_dict()),
         ]
-        return lambda: _DifferencesPanel(data, sides, wide).draw([title] if titled else [], footer)
+        return lambda: _DifferencesPanel(data, sides, wide).draw_on_new_canvas([title] if titled else [], footer)
 
-    figure_table = replace(table, name="differences", title=title, note=note, data=data)
+    figure_table = replace(differences, name="differences", title=title, note=note, data=data)
     layouts: dict[str, Callable[[], Canvas]] = {
         "slide": make_panel_drawer(_SLIDE, titled=False),
         "column": make_panel_drawer(style.COLUMN),
@@ -210,18 +210,18 @@ class _DifferencesPanel:
             else []
         )
         wins = [f"{name} is better" for name in self.names]
-        verdicts = [describe_row_finding(row, wins, self.sides.judge) for row in self.rows]
+        verdicts = [describe_winner_or_why_none(row, wins, self.sides.judge) for row in self.rows]
         self.right = [[_format_difference_and_interval(row) for row in self.rows], verdicts]
         self.widths = [
             max(_measure_text_width_in_points(text, self.size, bold=True) for text in (head, *texts))
             for head, texts in zip((self.head, ""), self.right, strict=True)
         ]
 
-    def draw(self, title: Sequence[str], below: Sequence[str]) -> Canvas:
+    def draw_on_new_canvas(self, title_parts: Sequence[str], footer_sentences: Sequence[str]) -> Canvas:
         """Draw it under its title, with what it rests on below."""
         small = style.TINY if self.narrow else style.SMALL
-        heads = _wrap_to_width(" ".join(title), self.wide - 8, size := 9.0 if self.narrow else 11.0, bold=True)
-        feet = _wrap_to_width(" ".join(below), self.wide - 8, small)
+        heads = _wrap_to_width(" ".join(title_parts), self.wide - 8, size := 9.0 if self.narrow else 11.0, bold=True)
+        feet = _wrap_to_width(" ".join(footer_sentences), self.wide - 8, small)
         above, under = len(heads) * size * 1.3 + 22, len(feet) * small * 1.35 + 32
         tall = above + under + self.high * len(self.rows)
         picture = style.make_canvas(self.wide / 72, tall / 72)
@@ -273,36 +273,48 @@ class _DifferencesPanel:
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
 
-    def _write_row_texts_and_headings(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_row_texts_and_headings(self, axes: Axes, axis_begin_points: float, axis_end_points: float) -> None:
         """Write beside each row what it is and what it says, and above whose side is whose."""
         for index, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
             bold, look = "bold" if index == 0 else "normal", _choose_row_marker(row, self.sides)
             colour = look["color"] if find_better_side_index(row) is not None else _GREY
-            self._write_text_from_axis(axes, 4 - begin, index, measure, weight=bold)
+            self._write_text_from_axis(axes, 4 - axis_begin_points, index, measure, weight=bold)
             if self.narrow:
-                self._write_text_from_axis(axes, end - begin + _GAP, index - 0.2, self.right[0][index], weight=bold)
                 self._write_text_from_axis(
-                    axes, end - begin + _GAP, index + 0.2, self.right[1][index], weight=bold, color=colour
+                    axes, axis_end_points - axis_begin_points + _GAP, index - 0.2, self.right[0][index], weight=bold
+                )
+                self._write_text_from_axis(
+                    axes,
+                    axis_end_points - axis_begin_points + _GAP,
+                    index + 0.2,
+                    self.right[1][index],
+                    weight=bold,
+                    color=colour,
                 )
                 continue
-            at = 4 + self.left - begin
-            for mean, wide in zip(_format_means(row), self.means, strict=False):
+            at = 4 + self.left - axis_begin_points
+            for mean, wide in zip(_format_both_means(row), self.means, strict=False):
                 self._write_text_from_axis(axes, at + wide, index, mean, weight=bold, ha="right")
                 at += wide + _GAP
             self._write_text_from_axis(
-                axes, end - begin + _GAP + self.widths[0], index, self.right[0][index], weight=bold, ha="right"
+                axes,
+                axis_end_points - axis_begin_points + _GAP + self.widths[0],
+                index,
+                self.right[0][index],
+                weight=bold,
+                ha="right",
             )
-            at = end - begin + 2 * _GAP + self.widths[0]
+            at = axis_end_points - axis_begin_points + 2 * _GAP + self.widths[0]
             self._write_text_from_axis(axes, at, index, self.right[1][index], weight=bold, color=colour)
-        self._write_column_and_axis_headings(axes, begin, end)
+        self._write_column_and_axis_headings(axes, axis_begin_points, axis_end_points)
 
-    def _write_column_and_axis_headings(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_column_and_axis_headings(self, axes: Axes, axis_begin_points: float, axis_end_points: float) -> None:
         """Write the heads of the columns, and below the axis on which side of zero who is better."""
         above, colours = -0.5 - 7 / self.high, [look["color"] for look in self.sides.marker_styles]
         look: dict[str, Any] = {"fontsize": self.size - 1, "weight": "bold"}
         below, (x_min, x_max) = len(self.rows) - 0.5 + 20 / self.high, axes.get_xlim()
-        zero = -x_min / (x_max - x_min) * (end - begin)
-        (first, second), rooms = self.names, (self.wide - begin - zero - 9, begin + zero - 9)
+        zero = -x_min / (x_max - x_min) * (axis_end_points - axis_begin_points)
+        (first, second), rooms = self.names, (self.wide - axis_begin_points - zero - 9, axis_begin_points + zero - 9)
         ours = f"{first} better \u2192", f"{first} \u2192", "\u2192"
         theirs = f"\u2190 {second} better", f"\u2190 {second}", "\u2190"
         for side, texts in enumerate((ours, theirs)):
@@ -312,18 +324,20 @@ class _DifferencesPanel:
             )
             aside: dict[str, Any] = {"ha": ("left", "right")[side], "color": colours[side], "fontsize": style.TINY}
             self._write_text_from_axis(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
-        at = 4 + self.left - begin
+        at = 4 + self.left - axis_begin_points
         for name, colour, wide in zip(self.names, colours, self.means, strict=False):
             self._write_text_from_axis(axes, at + wide, above, name, ha="right", color=colour, **look)
             at += wide + _GAP
-        at = end - begin + _GAP + (0.0 if self.narrow else self.widths[0])
+        at = axis_end_points - axis_begin_points + _GAP + (0.0 if self.narrow else self.widths[0])
         self._write_text_from_axis(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
 
-    def _write_text_from_axis(self, axes: Axes, points_from_axis: float, row: float, text: str, **look: Any) -> None:
+    def _write_text_from_axis(
+        self, axes: Axes, points_from_axis: float, row_position: float, text: str, **look: Any
+    ) -> None:
         """Write a text at so many points from the beginning of the axis."""
         axes.annotate(
             text,
-            (0, row),
+            (0, row_position),
             (points_from_axis, 0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
@@ -338,7 +352,7 @@ def _choose_row_marker(row: Row, sides: ComparedSides) -> dict[str, Any]:
     side = find_better_side_index(row)
     if side is not None:
         return sides.marker_styles[side]
-    return _LOOKS[describe_row_finding(row, ("", ""))]
+    return _LOOKS[describe_winner_or_why_none(row, ("", ""))]
 
 
 def _divide_row_by_scale(row: Row) -> dict[str, float]:
@@ -362,7 +376,7 @@ def _format_difference_and_interval(row: Row) -> str:
     return difference if math.isnan(row["low"]) else f"{difference} ({low} to {high})"
 
 
-def _format_means(row: Row) -> list[str]:
+def _format_both_means(row: Row) -> list[str]:
     """Return both means of a row."""
     digits = 1 if row["measure"] == OVERALL else 2
     return [f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b")]
@@ -373,21 +387,21 @@ def _format_scale_percent(share_of_scale: float) -> str:
     return f"{100 * share_of_scale:+.0f} %".replace("-", "\u2212") if share_of_scale else "0"
 
 
-def _measure_text_width_in_points(text: str, size: float, *, bold: bool = False) -> float:
+def _measure_text_width_in_points(text: str, font_size: float, *, bold: bool = False) -> float:
     """Return the points that a line of text takes."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=list(installed_font_families()), size=size, weight="bold" if bold else "normal")
+    font = FontProperties(family=list(installed_figure_fonts()), size=font_size, weight="bold" if bold else "normal")
     across, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return 1.04 * float(across)  # letters of few pixels are a little wider
 
 
-def _wrap_to_width(text: str, width_in_points: float, size: float, *, bold: bool = False) -> list[str]:
+def _wrap_to_width(text: str, width_in_points: float, font_size: float, *, bold: bool = False) -> list[str]:
     """Return a text in lines of at most so many points."""
     lines: list[str] = []
     for word in text.split():
-        if lines and _measure_text_width_in_points(f"{lines[-1]} {word}", size, bold=bold) <= width_in_points:
+        if lines and _measure_text_width_in_points(f"{lines[-1]} {word}", font_size, bold=bold) <= width_in_points:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
@@ -399,19 +413,19 @@ def _wrap_to_width(text: str, width_in_points: float, size: float, *, bold: bool
 _ROW = 0.205
 
 
-def group_differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
+def question_group_differences_figure(differences: Table, sides: ComparedSides) -> Figure | None:
     """Return the differences in groups of questions, a panel for each measure; None where there is no group."""
-    data = table.data[table.data["questions"] != "all"] if table else table.data
+    data = differences.data[differences.data["questions"] != "all"] if differences else differences.data
     if data.empty:
         return None
     first, second = sides.shorten_names(24)
-    title = f"{sides.judge_prefix}{first} and {second} by kind of question"
+    title = f"{sides.judge_prefix_or_empty}{first} and {second} by kind of question"
     note = (
         f"Differences, {sides.names[0]} minus {sides.names[1]}, for groups of questions; n is the number of questions. "
         f"Hollow marks may be due to chance, or rest on too few questions to test. An arrowhead marks an interval that "
-        f"continues beyond the panel. {table.note}"
+        f"continues beyond the panel. {differences.note}"
     )
-    figure_table = replace(table, name="differences-groups", title=title, note=note, data=data)
+    figure_table = replace(differences, name="differences-groups", title=title, note=note, data=data)
 
     def make_panel_drawer(*, titled: bool) -> Callable[[], Canvas]:
         return lambda: _draw_group_differences(data, sides, title if titled else "")
@@ -420,11 +434,11 @@ def group_differences_figure(table: Table, sides: ComparedSides) -> Figure | Non
     return Figure("differences-groups", title, note, figure_table, make_panel_drawer(titled=True), layouts=layouts)
 
 
-def label_question_groups_in_full(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
+def label_question_groups_in_full(groups: Sequence[str], category_names: Mapping[str, str]) -> dict[str, str]:
     """Return group of questions → its name in full, with the category's key."""
     return {
         group: style.GROUPS.get(group)
-        or (f"{group}: {categories[group]}" if categories.get(group, group) != group else group)
+        or (f"{group}: {category_names[group]}" if category_names.get(group, group) != group else group)
         for group in groups
     }
 
@@ -440,11 +454,13 @@ def _draw_group_differences(data: pd.DataFrame, sides: ComparedSides, title: str
     for axes, measure in zip(panels.flat, measures, strict=False):
         rows = data[data["measure"] == measure]
         # The metrics have one scale.
-        reach = _find_axis_reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
+        reach = _find_symmetric_axis_limit(rows if measure == OVERALL else data[data["measure"] != OVERALL])
         axes.set_xlim(-reach, reach)
         _draw_measure_panel(axes, rows, groups, sides)
         axes.set_title("M_all" if measure == OVERALL else measure)
-    panels.flat[0].set_yticks(range(len(groups)), [style.wrap_in_two_lines(names[group], 26) for group in groups])
+    panels.flat[0].set_yticks(
+        range(len(groups)), [style.wrap_and_cut_to_two_lines(names[group], 26) for group in groups]
+    )
     for axes in panels[:, 0]:
         axes.tick_params(axis="y", labelsize=6.5)
     panels.flat[0].set_ylim(len(groups) - 0.4, -0.6)
@@ -453,7 +469,7 @@ def _draw_group_differences(data: pd.DataFrame, sides: ComparedSides, title: str
         axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
     rows = data.to_dict("records")
     wins = f"{first} is better", f"{second} is better"
-    marks = {describe_row_finding(row, wins, sides.judge): _choose_row_marker(row, sides) for row in rows}
+    marks = {describe_winner_or_why_none(row, wins, sides.judge): _choose_row_marker(row, sides) for row in rows}
     lines = {
         target: {"linestyle": "-", "color": style.INK, **look}
         for target, (low, _, look) in _TARGETS.items()
@@ -465,7 +481,7 @@ def _draw_group_differences(data: pd.DataFrame, sides: ComparedSides, title: str
     return picture
 
 
-def _find_axis_reach(rows: pd.DataFrame) -> float:
+def _find_symmetric_axis_limit(rows: pd.DataFrame) -> float:
     """Return the end of a panel's axis: all of the tested rows is to be seen, and the differences of the others."""
     tested = rows[rows["test"] != "none"]
     visible = rows if tested.empty else tested

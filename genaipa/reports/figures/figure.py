@@ -119,13 +119,13 @@ def save_figure_and_data(figure: Figure, folder: Path, formats: Sequence[Format]
     return paths
 
 
-def render_figure(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
+def render_figure(figure: Figure, file_format: Format, dpi: int = PNG_DPI) -> bytes:
     """Return the figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
     with style.apply_house_style(figure.name):
-        drawing = _lay_out_drawing_once(figure.layouts.get(form, figure.draw)())
-        if form == "slide":
+        drawing = _lay_out_drawing_once(figure.layouts.get(file_format, figure.draw)())
+        if file_format == "slide":
             return _render_slide_png(drawing, figure.title)
-        return _render_drawing(drawing, figure.title, "pdf" if form == "column" else form, dpi)
+        return _render_drawing(drawing, figure.title, "pdf" if file_format == "column" else file_format, dpi)
 
 
 _SLIDE = (12.8, 7.2)
@@ -141,7 +141,7 @@ def _render_slide_png(drawing: Canvas, title: str) -> bytes:
     wide, high = drawing.get_size_inches()
     slide = style.make_canvas(*_SLIDE)
     slide.set_layout_engine(None)
-    lines = style.wrap_in_two_lines(title, 62).split("\n")
+    lines = style.wrap_and_cut_to_two_lines(title, 62).split("\n")
     above = 2 * _MARGIN + len(lines) * _HEADING * 1.2 / 72
     room = (_SLIDE[0] - 2 * _MARGIN, _SLIDE[1] - above - _MARGIN)
     times = min(room[0] / wide, room[1] / high)
@@ -166,13 +166,13 @@ def _lay_out_drawing_once(drawing: Canvas) -> Canvas:
     return drawing
 
 
-def _render_drawing(drawing: Canvas, title: str, form: Format, dpi: int) -> bytes:
+def _render_drawing(drawing: Canvas, title: str, file_format: Format, dpi: int) -> bytes:
     """Return the drawing as a file of this format; the house style must still hold."""
-    metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
-    if form == "svg":
+    metadata = _UNSAID[file_format] | ({} if file_format == "png" else {"Title": title})
+    if file_format == "svg":
         return _render_svg(drawing, metadata)
     buffer = io.BytesIO()
-    drawing.savefig(buffer, format=form, dpi=dpi, metadata=metadata)
+    drawing.savefig(buffer, format=file_format, dpi=dpi, metadata=metadata)
     return buffer.getvalue()
 
 
@@ -232,7 +232,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class Scope:
+class FigureScope:
     """A report's systems and questions in their order, the names of its categories, and the bounds of its bands.
 
     `texts` are the words of the questions. `shown` are the systems that a figure is to show, None for all that it has.
@@ -249,44 +249,44 @@ class Scope:
     benchmarks: frozenset[str] = frozenset()
 
     @classmethod
-    def from_frame(
+    def from_scores_table(
         cls,
-        frame: pd.DataFrame,
-        categories: Mapping[str, str] | None = None,
+        scores: pd.DataFrame,
+        category_names: Mapping[str, str] | None = None,
         bounds: BandBounds = BOUNDS,
-        texts: Mapping[str, str] | None = None,
-        benchmarks: frozenset[str] = frozenset(),
-    ) -> Scope:
-        """Return the scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
-        systems, questions = (style.distinct_values(frame[column]) for column in ("system", "question"))
+        question_texts: Mapping[str, str] | None = None,
+        benchmark_systems: frozenset[str] = frozenset(),
+    ) -> FigureScope:
+        """Return the scope of a tidy table's figures; `category_names` is id → name, `question_texts` id → question."""
+        systems, questions = (style.distinct_values(scores[column]) for column in ("system", "question"))
         return cls(
             tuple(map(str, systems)),
             tuple(map(str, questions)),
-            dict(categories or {}),
+            dict(category_names or {}),
             bounds=bounds,
-            texts=dict(texts or {}),
-            benchmarks=benchmarks,
+            texts=dict(question_texts or {}),
+            benchmarks=benchmark_systems,
         )
 
     def draw_benchmark_lines(
-        self, axes: Axes, averages: pd.Series[Any], along: str = "x", *, labelled: bool = True
+        self, axes: Axes, average_by_system: pd.Series[Any], value_axis: str = "x", *, labelled: bool = True
     ) -> None:
         """Draw a dashed line at the average of each benchmark among these (system → average), with its name."""
-        for label, average in self._benchmark_averages_by_label(averages).items():
-            style.draw_benchmark_line(axes, average, label if labelled else "", along)
+        for label, average in self._benchmark_averages_by_label(average_by_system).items():
+            style.draw_benchmark_line(axes, average, label if labelled else "", value_axis)
 
-    def list_benchmark_legend_entries(self, averages: pd.Series[Any]) -> list[tuple[Artist, str]]:
+    def list_benchmark_legend_entries(self, average_by_system: pd.Series[Any]) -> list[tuple[Artist, str]]:
         """List the entries of a legend for lines that have no room for their names."""
-        labels = self._benchmark_averages_by_label(averages)
+        labels = self._benchmark_averages_by_label(average_by_system)
         return [style.make_marker_legend_entry(label, marker="", **style.BENCHMARK) for label in labels]
 
-    def _benchmark_averages_by_label(self, averages: pd.Series[Any]) -> dict[str, float]:
+    def _benchmark_averages_by_label(self, average_by_system: pd.Series[Any]) -> dict[str, float]:
         """Return the benchmarks among these by their labels: `lawyers 81`."""
-        labels = style.unique_labels(sorted({*self.systems, *map(str, averages.index)}), 20)
-        benchmark_averages = averages[averages.index.isin(self.benchmarks)].dropna()
+        labels = style.unique_labels(sorted({*self.systems, *map(str, average_by_system.index)}), 20)
+        benchmark_averages = average_by_system[average_by_system.index.isin(self.benchmarks)].dropna()
         return {f"{labels[system]} {average:.0f}": float(average) for system, average in benchmark_averages.items()}
 
-    def note_benchmarks(self, systems: Iterable[Any]) -> str:
+    def explain_benchmarks(self, systems: Iterable[Any]) -> str:
         """Return a sentence on the dashed lines of a figure with these systems; empty where it has none."""
         names = [style.clean_name_on_one_line(system) for system in dict.fromkeys(systems) if system in self.benchmarks]
         ends = style.last_part_labels(names)
@@ -301,48 +301,52 @@ class Scope:
         position = {question: number for number, question in enumerate(self.questions)}
         return sorted(questions, key=lambda question: position.get(question, len(position)))
 
-    def system_markers(self, systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    def system_colours_and_markers(self, systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         """System → its colour and marker, the same in every figure of the report, in whatever order they are."""
-        return style.assign_system_markers(sorted({*self.systems, *systems}))
+        return style.assign_system_colours_and_markers(sorted({*self.systems, *systems}))
 
-    def note_missing_systems(self, present: Iterable[Any], missing: str) -> str:
-        """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
-        listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
+    def note_missing_systems(self, drawn_systems: Iterable[Any], what_they_lack: str) -> str:
+        """Name the report's systems that a figure lacks because something is `what_they_lack`; empty without one."""
+        listed_systems = {*map(str, drawn_systems), *(() if self.shown is None else set(self.systems) - self.shown)}
         absent = [style.clean_name_on_one_line(system) for system in self.systems if system not in listed_systems]
-        return f" Left out for lack of {missing}: {', '.join(absent)}." if absent else ""
+        return f" Left out for lack of {what_they_lack}: {', '.join(absent)}." if absent else ""
 
-    def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
+    def note_missing_questions(
+        self, drawn_questions: Iterable[Any], asked_questions: Iterable[Any], what_they_lack: str
+    ) -> str:
         """Name the questions asked in an experiment that a figure lacks; empty without one."""
-        every, present_set = self.sort_questions(dict.fromkeys(asked_questions)), set(present)
+        every, present_set = self.sort_questions(dict.fromkeys(asked_questions)), set(drawn_questions)
         absent = [style.clean_name_on_one_line(question) for question in every if question not in present_set]
         if not absent:
             return ""
         return (
-            f" Questions left out because no system has {missing} for them: {join_some(absent, _NAMED)}, of "
+            f" Questions left out because no system has {what_they_lack} for them: {join_some(absent, _NAMED)}, of "
             f"{len(every)}."
         )
 
-    def note_category_names(self, present: Iterable[Any]) -> str:
+    def note_category_names(self, drawn_categories: Iterable[Any]) -> str:
         """Return a sentence that gives the names of categories; empty where they have none."""
         named = [
             f"{style.clean_name_on_one_line(short)} {style.clean_name_on_one_line(self.categories[short])}"
-            for short in present
+            for short in drawn_categories
             if self.categories.get(short, short) != short
         ]
         return f" Categories: {'; '.join(named)}." if named else ""
 
-    def draw_paged_figures(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
+    def make_paged_figures(self, figure_makers: Iterable[Callable[[FigureScope], Figure | None]]) -> list[Figure]:
         """Return the figures that there are; many systems take several pages."""
-        return [figure for draw_page in draw for figure in _draw_figure_on_pages(draw_page, self)]
+        return [figure for draw_page in figure_makers for figure in _make_figure_split_over_pages(draw_page, self)]
 
 
-ALONE = Scope()
+ALONE = FigureScope()
 """The scope of a figure that belongs to no report."""
 
 
-def _draw_figure_on_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
+def _make_figure_split_over_pages(
+    make_figure: Callable[[FigureScope], Figure | None], scope: FigureScope
+) -> list[Figure]:
     """Return the figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
-    whole = draw(scope)
+    whole = make_figure(scope)
     if whole is None:
         return []
     systems = list(dict.fromkeys(whole.table.data["system"]))
@@ -353,7 +357,7 @@ def _draw_figure_on_pages(draw: Callable[[Scope], Figure | None], scope: Scope) 
     figures = []
     for page in range(pages):
         page_systems = systems[page * len(systems) // pages : (page + 1) * len(systems) // pages]
-        figure = draw(replace(scope, shown=absent | frozenset(page_systems)))
+        figure = make_figure(replace(scope, shown=absent | frozenset(page_systems)))
         if figure is not None:
             name = f"{figure.name}-{page + 1}"
             title = f"{figure.title} ({page + 1} of {pages})"

@@ -26,7 +26,7 @@ _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "H
 
 
 @cache
-def installed_font_families() -> tuple[str, ...]:
+def installed_figure_fonts() -> tuple[str, ...]:
     """Return the names of the fonts of figures, as far as they are installed."""
     from matplotlib.font_manager import fontManager
 
@@ -41,11 +41,11 @@ def has_glyph(character: str) -> bool:
 
     return any(
         get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(character))
-        for name in installed_font_families()
+        for name in installed_figure_fonts()
     )
 
 
-def warn_of_missing_glyphs(texts: Iterable[str]) -> str:
+def missing_glyphs_warning_or_empty(texts: Iterable[str]) -> str:
     """Return a sentence on the letters of these texts that no installed font has; empty where all can be drawn."""
     signs = sorted({sign for text in texts for sign in text if not sign.isspace() and not has_glyph(sign)})
     scripts = dict.fromkeys(_script_name(sign) for sign in signs if unicodedata.category(sign)[0] in "LM")

@@ -34,18 +34,28 @@ class ForestRows:
 
     @classmethod
     def lay_out_rows(
-        cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]], *, heads: bool = True
+        cls,
+        label_by_system: Mapping[Any, str],
+        rows: Iterable[tuple[Hashable, Hashable, str]],
+        *,
+        with_system_headings: bool = True,
     ) -> ForestRows:
-        """Lay out rows (system, key, name) under `systems` (name → what is drawn for it).
+        """Lay out rows (system, key, name) under `label_by_system` (name → what is drawn for it).
 
-        Without `heads`, and where all systems have the same single row, it has the system's name, and no other.
+        Without `with_system_headings`, and where all systems have the same single row, it has the system's name, and no
+        other.
         """
         named, places, names, at = {}, {}, {}, 0.0
         every = list(rows)
-        if not heads and len(every) == len(systems) and len({key for _, key, _ in every}) == 1:
-            alone = {(system, every[0][1]): number * _APART for number, system in enumerate(systems)}
-            return cls({}, alone, dict(zip(alone.values(), systems.values(), strict=True)), len(systems) * _APART)
-        for system, label in systems.items():
+        if not with_system_headings and len(every) == len(label_by_system) and len({key for _, key, _ in every}) == 1:
+            alone = {(system, every[0][1]): number * _APART for number, system in enumerate(label_by_system)}
+            return cls(
+                {},
+                alone,
+                dict(zip(alone.values(), label_by_system.values(), strict=True)),
+                len(label_by_system) * _APART,
+            )
+        for system, label in label_by_system.items():
             named[at] = label
             for _, key, name in (row for row in every if row[0] == system):
                 at += 1.0
@@ -54,11 +64,18 @@ class ForestRows:
             at += HEAD / ROW
         return cls(named, places, names, at)
 
-    def make_canvas(self, width_ratios: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
-        """Make a canvas with panels of these widths side by side, the rows named; `foot` is for what is below them."""
-        drawing = style.make_canvas(style.WIDTH, ROW * self.end + foot)
+    def make_canvas_with_panels(
+        self, panel_width_ratios: Sequence[float], *, foot_inches: float = FOOT
+    ) -> tuple[Canvas, list[Axes]]:
+        """Make a canvas with panels of these widths side by side, the rows named.
+
+        `foot_inches` is for what is below them.
+        """
+        drawing = style.make_canvas(style.WIDTH, ROW * self.end + foot_inches)
         panels = list(
-            drawing.subplots(1, len(width_ratios), sharey=True, width_ratios=list(width_ratios), squeeze=False)[0]
+            drawing.subplots(
+                1, len(panel_width_ratios), sharey=True, width_ratios=list(panel_width_ratios), squeeze=False
+            )[0]
         )
         for axes in panels:
             axes.tick_params(axis="y", length=0)
@@ -78,10 +95,12 @@ class ForestRows:
             places = [height for (of, _), height in self.places.items() if of == system]
             axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
 
-    def draw_benchmarks(self, axes: Axes, values: Mapping[Any, float], benchmarks: frozenset[str]) -> None:
+    def draw_benchmark_lines(
+        self, axes: Axes, value_by_system_and_key: Mapping[Any, float], benchmark_systems: frozenset[str]
+    ) -> None:
         """Draw the values of benchmarks, by system and key, as a dashed line through the rows of the same key."""
-        for (system, key), value in values.items():
-            for (_, of), height in self.places.items() if system in benchmarks else ():
+        for (system, key), value in value_by_system_and_key.items():
+            for (_, of), height in self.places.items() if system in benchmark_systems else ():
                 if of == key:
                     axes.vlines(value, height - 0.5, height + 0.5, **style.BENCHMARK)
 

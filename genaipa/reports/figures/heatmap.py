@@ -86,55 +86,57 @@ class HeatMapRows:
         return {metric: self.headings.get(metric, metric) for metric in list_metrics(self.data)}
 
     @property
-    def panel_height(self) -> float:
+    def panel_height_inches(self) -> float:
         """Inches of all rows."""
         return len(self.labels) * (style.TALL if self.texts else _ROW)
 
     @property
     def systems_per_page(self) -> int:
         """The number of systems that fit a page."""
-        rows = int((style.HEIGHT - _FOOT) / (self.panel_height + _HEAD))
+        rows = int((style.HEIGHT - _FOOT) / (self.panel_height_inches + _HEAD))
         return _ABREAST * max(rows, 1)
 
     @property
-    def common_n(self) -> str:
+    def common_n_or_empty(self) -> str:
         """The n of all rows, where they have the same; else empty."""
         numbers = set(self.data[self.count])
         return style.format_n_or_mean_for_zero(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
 
     @property
-    def common_n_heading(self) -> str:
+    def common_n_heading_or_empty(self) -> str:
         """Words for the heading, where all have the same."""
-        if not self.common_n.isdigit():
-            return f", n = {self.common_n}" if self.common_n else ""
-        return f", n = {format_count(int(self.common_n), self.count.removesuffix('s'))}"
+        if not self.common_n_or_empty.isdigit():
+            return f", n = {self.common_n_or_empty}" if self.common_n_or_empty else ""
+        return f", n = {format_count(int(self.common_n_or_empty), self.count.removesuffix('s'))}"
 
     @property
-    def n_explanation(self) -> str:
+    def n_explanation_or_empty(self) -> str:
         """A sentence on the n of rows or columns, where these differ; else empty."""
-        return "" if self.common_n else f" n is the number of {self.count}."
+        return "" if self.common_n_or_empty else f" n is the number of {self.count}."
 
 
-def heat_map_figure(
-    name: str, experiment: str, about: str, table: Table, grid: HeatMapRows, bounds: BandBounds
+def metrics_heat_map_figure(
+    figure_name: str, experiment: str, caption_start: str, source_table: Table, grid: HeatMapRows, bounds: BandBounds
 ) -> Figure:
-    """Return the figure of a grid; `about` is the beginning of its caption."""
+    """Return the figure of a grid; `caption_start` is the beginning of its caption."""
     systems = (style.last_part_labels if grid.texts else style.unique_labels)(
         style.distinct_values(grid.data["system"]), 26
     )
-    title = f"{style.experiment_heading(experiment)}{_KINDS.get(name.rpartition('-')[2], '')}"
+    title = f"{style.experiment_heading(experiment)}{_KINDS.get(figure_name.rpartition('-')[2], '')}"
     data = grid.data.reset_index(drop=True)
-    figure_table = Table(name, title, about, data, table.headings, table.formats, table.aside)
+    figure_table = Table(
+        figure_name, title, caption_start, data, source_table.headings, source_table.formats, source_table.aside
+    )
     return Figure(
-        name,
+        figure_name,
         title,
-        f"{about}{style.note_full_names(systems)}",
+        f"{caption_start}{style.note_full_names(systems)}",
         figure_table,
-        lambda: _draw_heat_map(grid, systems, bounds, experiment),
-        f"Bands: {bounds.description}; {SIGNS} {table.note}",
+        lambda: _draw_metrics_heat_map(grid, systems, bounds, experiment),
+        f"Bands: {bounds.description}; {SIGNS} {source_table.note}",
         grid.systems_per_page,
-        f"Each metric, from -1 to 1, to one decimal.{grid.n_explanation}",
-        name.rpartition("-")[2],
+        f"Each metric, from -1 to 1, to one decimal.{grid.n_explanation_or_empty}",
+        figure_name.rpartition("-")[2],
     )
 
 
@@ -144,9 +146,11 @@ SIGNS = (
 )
 
 
-def _draw_heat_map(grid: HeatMapRows, systems: Mapping[Any, str], bounds: BandBounds, experiment: str) -> Canvas:
-    down, across = style.panel_rows_and_columns(len(systems), _ABREAST)
-    aside, behind = style.row_names_width(grid.labels), 0.0 if grid.common_n else _N
+def _draw_metrics_heat_map(
+    grid: HeatMapRows, label_by_system: Mapping[Any, str], bounds: BandBounds, experiment: str
+) -> Canvas:
+    down, across = style.panel_rows_and_columns(len(label_by_system), _ABREAST)
+    aside, behind = style.row_labels_width_inches(grid.labels), 0.0 if grid.common_n_or_empty else _N
     panel = _CELL * len(grid.metric_headings) + behind
     wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
     if grid.texts:
@@ -154,54 +158,54 @@ def _draw_heat_map(grid: HeatMapRows, systems: Mapping[Any, str], bounds: BandBo
         wide = style.WIDTH
         panel = min(panel, _CLOSE * len(grid.metric_headings) + behind) if across == _ABREAST else panel
     words = int((wide - across * (panel + _GAP) - aside) / style.LETTER)
-    drawing = style.make_canvas(wide, down * (grid.panel_height + _HEAD) + _FOOT)
-    style.write_figure_heading(drawing, experiment, grid.common_n_heading)
+    drawing = style.make_canvas(wide, down * (grid.panel_height_inches + _HEAD) + _FOOT)
+    style.write_figure_heading(drawing, experiment, grid.common_n_heading_or_empty)
     panels = drawing.subplots(down, across, sharey=True, squeeze=False)
     shades = _make_band_colours(-1.0, bounds.red, bounds.green, 1.0)
     size = 6.5 if grid.texts and across == _ABREAST else 7.5
-    for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
+    for axes, (system, label) in zip(panels.flat, label_by_system.items(), strict=False):
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
         _draw_system_cells(axes, rows.reindex(list(grid.labels)), grid, shades, bounds, size)
         axes.set_title(label)
-        style.draw_group_lines(axes, list(grid.groups.values()), (0, len(grid.metric_headings)))
-    style.remove_unused_and_list_lowest_axes(panels, len(systems))
+        style.draw_lines_between_groups(axes, list(grid.groups.values()), (0, len(grid.metric_headings)))
+    style.remove_unused_and_list_lowest_axes(panels, len(label_by_system))
     for axes in panels[:, 0]:
         style.write_row_labels(
-            axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=min(words, _WORDS)
+            axes, grid.labels, grid.sources, middle_offset=0.5, text_by_row=grid.texts, max_letters=min(words, _WORDS)
         )
     absent = grid.data[list(grid.metric_headings)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(
-        systems
+        label_by_system
     )
-    _draw_band_legend(drawing, absent=bool(absent))
+    _draw_band_legend(drawing, has_absent_values=bool(absent))
     return drawing
 
 
-def heat_map_width_and_line_length(
-    labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]
+def heat_map_inches_and_letters_per_line(
+    label_by_row: Mapping[Any, str], label_by_system: Mapping[Any, str], text_by_row: Mapping[Any, str]
 ) -> tuple[float, int]:
     """Return the inches of a map with a column for each system, and the letters of a line of text beside its rows."""
-    aside, slanted = style.row_names_width(labels) + 0.1, 0.06 * max(map(len, systems.values()))
-    wide = max(COLUMN * len(systems) + aside + 0.6 * slanted, style.COLUMN)
-    if not texts:
+    aside, slanted = style.row_labels_width_inches(label_by_row) + 0.1, 0.06 * max(map(len, label_by_system.values()))
+    wide = max(COLUMN * len(label_by_system) + aside + 0.6 * slanted, style.COLUMN)
+    if not text_by_row:
         return wide, 0
     # As broad as the texts in two lines need, where a page is.
-    needed = min(max(map(len, texts.values())) // 2 + _RAGGED, _WORDS)
-    cells = COLUMN * len(systems) + aside + 0.3 * slanted
+    needed = min(max(map(len, text_by_row.values())) // 2 + _RAGGED, _WORDS)
+    cells = COLUMN * len(label_by_system) + aside + 0.3 * slanted
     wide = min(max(cells + needed * style.LETTER, style.COLUMN), style.WIDTH)
     return wide, min(int((wide - cells) / style.LETTER), _WORDS)
 
 
 def draw_overall_score_map(
-    grid: HeatMapRows, systems: Mapping[Any, str], bounds: BandBounds, experiment: str
+    grid: HeatMapRows, label_by_system: Mapping[Any, str], bounds: BandBounds, experiment: str
 ) -> Canvas:
     """Draw one panel: a column for each system, with its n below where these differ."""
-    tall = 0.06 * max(map(len, systems.values()))
-    wide, words = heat_map_width_and_line_length(grid.labels, systems, grid.texts)
-    drawing = style.make_canvas(wide, grid.panel_height + tall + _FOOT + 0.45)
-    style.write_figure_heading(drawing, experiment, grid.common_n_heading)
+    tall = 0.06 * max(map(len, label_by_system.values()))
+    wide, words = heat_map_inches_and_letters_per_line(grid.labels, label_by_system, grid.texts)
+    drawing = style.make_canvas(wide, grid.panel_height_inches + tall + _FOOT + 0.45)
+    style.write_figure_heading(drawing, experiment, grid.common_n_heading_or_empty)
     axes = drawing.subplots()
     values = grid.data.pivot_table(index="question", columns="system", values="m_all", sort=False)
-    values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
+    values = values.reindex(index=list(grid.labels), columns=list(label_by_system)).astype("float64").round(9)
     at = bounds.m_all_bounds
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}" if value == 100 else f"{value:.1f}")  # noqa: PLR2004 - the highest there is
     _draw_cells(
@@ -211,8 +215,8 @@ def draw_overall_score_map(
         _make_band_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
         lambda value: classify_band(value, at),
     )
-    if not grid.common_n:
-        for column, system in enumerate(systems):
+    if not grid.common_n_or_empty:
+        for column, system in enumerate(label_by_system):
             numbers = grid.data.loc[grid.data["system"] == system, grid.count]
             axes.text(
                 column + 0.5, len(values) + 0.5, _format_n_range(numbers), fontsize=style.TINY, ha="center", va="center"
@@ -220,17 +224,29 @@ def draw_overall_score_map(
         axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
     axes.xaxis.tick_top()
     axes.set_xticks(
-        np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
+        np.arange(len(label_by_system)) + 0.5,
+        list(label_by_system.values()),
+        rotation=45,
+        ha="left",
+        rotation_mode="anchor",
     )
     axes.tick_params(length=0, pad=1)
-    axes.set_ylim(len(values) + (0 if grid.common_n else 1), 0)
+    axes.set_ylim(len(values) + (0 if grid.common_n_or_empty else 1), 0)
     # Few systems leave room beside them rather than stretch.
-    axes.set_xlim(0, len(systems) if grid.texts else max(len(systems), _ROOMY))
+    axes.set_xlim(0, len(label_by_system) if grid.texts else max(len(label_by_system), _ROOMY))
     axes.spines[:].set_visible(False)
-    style.draw_group_lines(axes, list(grid.groups.values()), (0, len(systems)))
+    style.draw_lines_between_groups(axes, list(grid.groups.values()), (0, len(label_by_system)))
     # What is narrow comes first: on a phone the cells are seen before the rest of a question.
-    style.write_row_labels(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=words, behind=True)
-    _draw_band_legend(drawing, absent=bool(values.isna().any(axis=None)))
+    style.write_row_labels(
+        axes,
+        grid.labels,
+        grid.sources,
+        middle_offset=0.5,
+        text_by_row=grid.texts,
+        max_letters=words,
+        text_after_axes=True,
+    )
+    _draw_band_legend(drawing, has_absent_values=bool(values.isna().any(axis=None)))
     return drawing
 
 
@@ -252,14 +268,15 @@ def _format_n_range(numbers: pd.Series[Any]) -> str:
     )
 
 
-def _draw_band_legend(drawing: Canvas, *, absent: bool) -> None:
+def _draw_band_legend(drawing: Canvas, *, has_absent_values: bool) -> None:
     entries = [
         style.make_patch_legend_entry(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
     style.draw_legend(
         drawing,
-        _add_band_corners_to_legend_entries(entries) + [style.make_patch_legend_entry("no value", **HATCH)] * absent,
+        _add_band_corners_to_legend_entries(entries)
+        + [style.make_patch_legend_entry("no value", **HATCH)] * has_absent_values,
     )
 
 
@@ -269,7 +286,7 @@ def _draw_system_cells(
     grid: HeatMapRows,
     shades: tuple[ListedColormap, BoundaryNorm],
     bounds: BandBounds,
-    size: float,
+    font_size: float,
 ) -> None:
     """Draw the cells of one system, the band's corner in each, and n behind each row, where these differ."""
     from genaipa.reports.figures.words import DrawnTexts
@@ -277,14 +294,16 @@ def _draw_system_cells(
     # An average that is exactly on a bound can come out of floating point a hair beside it.
     values = rows[list(grid.metric_headings)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _format_metric_average(value))
-    _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: classify_band(value, bounds), size)
-    if not grid.common_n:
+    _draw_cells(
+        axes, values.to_numpy(), written.to_numpy(), shades, lambda value: classify_band(value, bounds), font_size
+    )
+    if not grid.common_n_or_empty:
         behind = len(grid.metric_headings) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]
         numbers = [style.format_n_or_mean_for_zero(count) for count in rows[grid.count]]
         DrawnTexts(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
         axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
-    axes.set_xlim(0, len(grid.metric_headings) + (0 if grid.common_n else _N / _CELL))
+    axes.set_xlim(0, len(grid.metric_headings) + (0 if grid.common_n_or_empty else _N / _CELL))
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     axes.set_xticks(
@@ -304,7 +323,7 @@ def _draw_cells(
     cell_texts: Any,
     shades: tuple[ListedColormap, BoundaryNorm],
     band_of: Callable[[float], Band],
-    size: float = 7.5,
+    font_size: float = 7.5,
 ) -> None:
     """Draw a coloured cell for each value, with its text and its band's corner; a hatched one for none."""
     from genaipa.reports.figures.words import DrawnTexts
@@ -314,7 +333,7 @@ def _draw_cells(
     mesh.update_scalarmappable()  # its colours are there before it is drawn
     cells = {(column + 0.5, row + 0.5): text for (row, column), text in np.ndenumerate(cell_texts) if text}
     # All inside the axes: to measure them for the layout takes time for nothing.
-    DrawnTexts(axes, list(cells.values()), list(cells), style.INK, size=size).set_in_layout(False)
+    DrawnTexts(axes, list(cells.values()), list(cells), style.INK, size=font_size).set_in_layout(False)
     corners: dict[str, list[tuple[int, int]]] = {fill: [] for fill in _CORNERS.values()}
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
@@ -332,14 +351,14 @@ def hatch_cell(axes: Axes, row: int, column: int) -> None:
     axes.add_artist(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, **HATCH)).set_in_layout(False)
 
 
-def mark_cell_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
+def mark_cell_corners(axes: Axes, cells: Iterable[Sequence[int]], fill_colour: str) -> None:
     """Mark cells (row, column) by their upper left corners."""
     from matplotlib.collections import PolyCollection
 
     corners = [
         [(column + 0.04, row + 0.06), (column + 0.18, row + 0.06), (column + 0.04, row + 0.34)] for row, column in cells
     ]
-    look: dict[str, Any] = {"facecolor": fill, "edgecolor": style.INK, "linewidth": 0.4, "zorder": 1}
+    look: dict[str, Any] = {"facecolor": fill_colour, "edgecolor": style.INK, "linewidth": 0.4, "zorder": 1}
     axes.add_collection(PolyCollection(corners, **look), autolim=False).set_in_layout(False)
 
 
@@ -361,10 +380,12 @@ def _make_band_colours(low: float, red: float, green: float, high: float) -> tup
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
 
 
-def make_corner_legend_entry(label: str, fill: str) -> tuple[Artist, str]:
+def make_corner_legend_entry(label: str, fill_colour: str) -> tuple[Artist, str]:
     """Return an entry of a legend for a cell's corner."""
     looks = {"markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
-    return style.make_marker_legend_entry(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
+    return style.make_marker_legend_entry(
+        label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill_colour
+    )
 
 
 def _add_band_corners_to_legend_entries(entries: Sequence[Any]) -> list[Any]:

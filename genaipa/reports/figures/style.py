@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.figures.fonts import has_glyph, installed_font_families
+from genaipa.reports.figures.fonts import has_glyph, installed_figure_fonts
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, BandBounds
 from genaipa.systems.provider import shorten_system_names
@@ -108,7 +108,7 @@ def apply_house_style(svg_id_seed: str) -> Iterator[None]:
 
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "font.family": list(installed_font_families()), "svg.hashsalt": svg_id_seed})
+        mpl.rcParams.update({**_SETTINGS, "font.family": list(installed_figure_fonts()), "svg.hashsalt": svg_id_seed})
         yield
 
 
@@ -127,28 +127,29 @@ def _notebook_figure_class() -> type[Canvas]:
     return ShownFigure
 
 
-def make_canvas(width: float, height: float) -> Canvas:
+def make_canvas(width_inches: float, height_inches: float) -> Canvas:
     """Return an empty figure of this many inches; what is put on it finds its place by itself."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     return _notebook_figure_class()(
-        figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.03, hspace=0.03)
+        figsize=(width_inches, height_inches),
+        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.03, hspace=0.03),
     )
 
 
-def panel_rows_and_columns(panel_count: int, most_across: int) -> tuple[int, int]:
+def panel_rows_and_columns(panel_count: int, max_columns: int) -> tuple[int, int]:
     """Rows and columns of this many panels, as even as can be."""
-    rows = -(-panel_count // most_across)
+    rows = -(-panel_count // max_columns)
     return rows, -(-panel_count // rows)
 
 
-def remove_unused_and_list_lowest_axes(panels: Any, used: int) -> list[Axes]:
-    """Return the lowest axes of each column of a grid; those after the first `used` ones are removed."""
+def remove_unused_and_list_lowest_axes(panels: Any, used_count: int) -> list[Axes]:
+    """Return the lowest axes of each column of a grid; those after the first `used_count` ones are removed."""
     lowest = []
     for number, axes in enumerate(panels.flat):
-        if number >= used:
+        if number >= used_count:
             axes.remove()
-        elif number + panels.shape[1] >= used:
+        elif number + panels.shape[1] >= used_count:
             lowest.append(axes)
     return lowest
 
@@ -166,14 +167,15 @@ def distinct_values(column: pd.Series[Any]) -> list[Any]:
 
 
 def map_questions_to_category_and_source(
-    data: pd.DataFrame, order: Sequence[Any]
+    data: pd.DataFrame, ordered_questions: Sequence[Any]
 ) -> tuple[dict[Any, Any], dict[Any, str]]:
     """Question → its category, category by category in this order of the questions, and question → its source."""
     by_question = data.drop_duplicates("question").set_index("question")
     position = {
-        category: number for number, category in enumerate(dict.fromkeys(by_question["category"][q] for q in order))
+        category: number
+        for number, category in enumerate(dict.fromkeys(by_question["category"][q] for q in ordered_questions))
     }
-    arranged = sorted(order, key=lambda question: position[by_question["category"][question]])
+    arranged = sorted(ordered_questions, key=lambda question: position[by_question["category"][question]])
     return (
         {question: by_question["category"][question] for question in arranged},
         {question: str(by_question["source"][question]) for question in arranged},
@@ -191,52 +193,59 @@ TALL = 0.212
 """Inches of a row with its text."""
 
 
-def row_names_width(names: Mapping[Any, str]) -> float:
+def row_labels_width_inches(label_by_row: Mapping[Any, str]) -> float:
     """Return the inches of the names of rows, with their signs."""
-    return 0.25 + 0.066 * max(map(len, names.values()))
+    return 0.25 + 0.066 * max(map(len, label_by_row.values()))
 
 
 def write_row_labels(
     axes: Axes,
-    names: Mapping[Any, str],
-    sources: Mapping[Any, str],
+    label_by_row: Mapping[Any, str],
+    source_by_row: Mapping[Any, str],
     *,
-    at: float = 0.0,
-    rows: Sequence[float] | None = None,
-    texts: Mapping[Any, str] | None = None,
+    middle_offset: float = 0.0,
+    row_starts: Sequence[float] | None = None,
+    text_by_row: Mapping[Any, str] | None = None,
     max_letters: int = 0,
-    behind: bool = False,
+    text_after_axes: bool = False,
 ) -> None:
-    """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
+    """Write what each row is, and behind it the sign of its source; `middle_offset` is where in a row its middle lies.
 
-    `rows` are where the rows begin, by default at 0, 1, 2. Before it, or `behind` the axes, is its text, in two lines
-    of at most `max_letters` letters, where there is room for any.
+    `row_starts` are where the rows begin, by default at 0, 1, 2. Before it, or `text_after_axes` the axes, is its text,
+    in two lines of at most `max_letters` letters, where there is room for any.
     """
     from genaipa.reports.figures.words import DrawnTexts
 
-    colours = [SOURCE_POINTS["user"]["color"] if sources.get(key) == "user" else INK for key in names]
-    places = [(0.0, row + at) for row in rows or range(len(names))]
+    colours = [SOURCE_POINTS["user"]["color"] if source_by_row.get(key) == "user" else INK for key in label_by_row]
+    places = [(0.0, row + middle_offset) for row in row_starts or range(len(label_by_row))]
     beside: dict[str, Any] = {"transform": axes.get_yaxis_transform()}
     axes.set_yticks([])
-    signed = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
-    with_texts = bool(texts) and max_letters >= _LEAST
+    signed = [
+        f"{name} {SOURCE_SIGNS.get(source_by_row.get(key, ''), '')}".strip() for key, name in label_by_row.items()
+    ]
+    with_texts = bool(text_by_row) and max_letters >= _LEAST
     artist = DrawnTexts(
         axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside
     )
     artist.set_gid(NAMES)
-    if texts and with_texts:
-        lines = [wrap_in_two_lines(texts[key], max_letters) if key in texts else "" for key in names]
+    if text_by_row and with_texts:
+        lines = [
+            wrap_and_cut_to_two_lines(text_by_row[key], max_letters) if key in text_by_row else ""
+            for key in label_by_row
+        ]
         broad = max(len(line) for text in lines for line in text.split("\n"))
-        pad = 5 if behind else -72 * (row_names_width(names) + broad * LETTER)
-        places = [(float(behind), row) for _, row in places]
+        pad = 5 if text_after_axes else -72 * (row_labels_width_inches(label_by_row) + broad * LETTER)
+        places = [(float(text_after_axes), row) for _, row in places]
         DrawnTexts(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
 
 
-def draw_group_lines(axes: Axes, groups: Sequence[Any], across: tuple[float, float], *, at: float = 0.0) -> None:
-    """Draw a line between rows of different groups; `at` is where a row begins."""
-    for row in range(1, len(groups)):
-        if groups[row] != groups[row - 1]:
-            axes.plot(across, [row + at, row + at], color=FAINT, linewidth=0.8, zorder=3)
+def draw_lines_between_groups(
+    axes: Axes, group_of_each_row: Sequence[Any], x_range: tuple[float, float], *, row_offset: float = 0.0
+) -> None:
+    """Draw a line between rows of different groups; `row_offset` is where a row begins."""
+    for row in range(1, len(group_of_each_row)):
+        if group_of_each_row[row] != group_of_each_row[row - 1]:
+            axes.plot(x_range, [row + row_offset, row + row_offset], color=FAINT, linewidth=0.8, zorder=3)
 
 
 def format_n_or_mean_for_zero(number: Any) -> str:
@@ -267,14 +276,14 @@ def clean_name_on_one_line(text: object) -> str:
     return " ".join(visible.split()) or "(no name)"
 
 
-def make_name_drawable(text: object) -> str:
+def replace_undrawable_characters(name: object) -> str:
     """Return a name as it can be drawn: in one line, with a box for each sign that no installed font has."""
-    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in clean_name_on_one_line(text))
+    return "".join(sign if has_glyph(sign) else "\u25a1" for sign in clean_name_on_one_line(name))
 
 
 def shorten_drawn_name(text: object, max_chars: int = 24) -> str:
     """Return a name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
-    name = make_name_drawable(text)
+    name = replace_undrawable_characters(text)
     if len(name) <= max_chars:
         return name
     last = "\u2026/" + name.rpartition("/")[2]
@@ -284,10 +293,10 @@ def shorten_drawn_name(text: object, max_chars: int = 24) -> str:
     return f"{name[: room - room // 2]}\u2026{name[-(room // 2) :]}"
 
 
-def wrap_in_two_lines(text: object, max_chars: int) -> str:
+def wrap_and_cut_to_two_lines(text: object, max_chars: int) -> str:
     """Return a text, or its beginning, in two lines of at most this many signs."""
     lines = textwrap.wrap(
-        make_name_drawable(text), max_chars, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False
+        replace_undrawable_characters(text), max_chars, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False
     )
     return "\n".join(lines)
 
@@ -308,7 +317,7 @@ def unique_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, s
 def last_part_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing: its last part where this tells all names apart (`host/model` is `model`)."""
     every = list(names)
-    last = {name: make_name_drawable(name).rpartition("/")[2] for name in every}
+    last = {name: replace_undrawable_characters(name).rpartition("/")[2] for name in every}
     apart = len(set(last.values())) == len(every) and all(last.values())
     return (
         unique_labels(every, max_chars)
@@ -329,7 +338,7 @@ def note_full_names(label_by_name: Mapping[Any, str]) -> str:
 
 def experiment_heading(experiment: str) -> str:
     """Return the heading of an experiment's figure."""
-    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else make_name_drawable(experiment)
+    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else replace_undrawable_characters(experiment)
 
 
 def shorten_experiment_name(experiment: str) -> str:
@@ -339,11 +348,11 @@ def shorten_experiment_name(experiment: str) -> str:
     )
 
 
-def write_figure_heading(drawing: Canvas, experiment: str, also: str = "") -> None:
+def write_figure_heading(drawing: Canvas, experiment: str, added_text: str = "") -> None:
     """Write above a whole figure which experiment it shows, and what else holds for all of it."""
     known_experiment = EXPERIMENTS.get(experiment)
     short = known_experiment.short if known_experiment else ""
-    text = f"{short or shorten_drawn_name(experiment_heading(experiment), 60)}{also}"
+    text = f"{short or shorten_drawn_name(experiment_heading(experiment), 60)}{added_text}"
     lines = textwrap.wrap(text, int(drawing.get_figwidth() * 14))
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 
@@ -356,7 +365,7 @@ def make_figure_name(experiment: str, content: str) -> str:
 # Bands
 
 
-def describe_bands(bounds: BandBounds) -> str:
+def describe_m_all_bands(bounds: BandBounds) -> str:
     """Return the bands of an axis of M_all, for a note."""
     axis = bounds.m_all_bounds
     return (
@@ -365,26 +374,26 @@ def describe_bands(bounds: BandBounds) -> str:
     )
 
 
-def draw_quality_axis(axes: Axes, bounds: BandBounds, *, along: str = "x", room: float = 0.0) -> None:
+def draw_m_all_axis(axes: Axes, bounds: BandBounds, *, value_axis: str = "x", room_beyond_100: float = 0.0) -> None:
     """Draw an axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and named.
 
-    `room` is left behind 100 for what is written beside the marks.
+    `room_beyond_100` is left behind 100 for what is written beside the marks.
     """
     at = bounds.m_all_bounds
     edges = (10.0, min(max(at.red, 10.0), 100.0), min(max(at.green, 10.0), 100.0), 100.0)
-    span, line = (axes.axvspan, axes.axvline) if along == "x" else (axes.axhspan, axes.axhline)
+    span, line = (axes.axvspan, axes.axvline) if value_axis == "x" else (axes.axhspan, axes.axhline)
     for band, low, high in zip(BANDS, edges, edges[1:], strict=False):
         if low < high:
             span(low, high, facecolor=BAND_TINTS[band], edgecolor="none", zorder=0)
-            _write_band_name(axes, band, (low + high) / 2, along)
+            _write_band_name(axes, band, (low + high) / 2, value_axis)
     for bound in edges[1:3]:
         line(bound, color=FAINT, linewidth=0.6, linestyle=(0, (4, 2)), zorder=0.5)
     ticks = sorted({10.0, 25.0, 40.0, *edges[1:3], 100.0})
-    if along == "x":
-        axes.set_xlim(8, 102 + room)
+    if value_axis == "x":
+        axes.set_xlim(8, 102 + room_beyond_100)
         axes.set_xticks(_drop_crowded_ticks(ticks), [f"{tick:g}" for tick in _drop_crowded_ticks(ticks)])
     else:
-        axes.set_ylim(8, 102 + room)
+        axes.set_ylim(8, 102 + room_beyond_100)
         axes.set_yticks(_drop_crowded_ticks(ticks), [f"{tick:g}" for tick in _drop_crowded_ticks(ticks)])
 
 
@@ -392,16 +401,16 @@ BENCHMARK: dict[str, Any] = {"color": INK, "linewidth": 1.1, "linestyle": (0, (5
 """The line at the average of a system that others are held against."""
 
 
-def draw_benchmark_line(axes: Axes, value: float, label: str, along: str = "x") -> None:
+def draw_benchmark_line(axes: Axes, value: float, label: str, value_axis: str = "x") -> None:
     """Draw a dashed line through all of the axes, with its name, if any, at an end."""
-    (axes.axvline if along == "x" else axes.axhline)(value, **BENCHMARK)
+    (axes.axvline if value_axis == "x" else axes.axhline)(value, **BENCHMARK)
     if not label:
         return
     axes.annotate(
         label,
-        xy=(value, 0.0) if along == "x" else (1.0, value),
-        xycoords=("data", "axes fraction") if along == "x" else ("axes fraction", "data"),
-        xytext=(-3, 2) if along == "x" else (-2, 2),
+        xy=(value, 0.0) if value_axis == "x" else (1.0, value),
+        xycoords=("data", "axes fraction") if value_axis == "x" else ("axes fraction", "data"),
+        xytext=(-3, 2) if value_axis == "x" else (-2, 2),
         textcoords="offset points",
         ha="right",
         va="bottom",
@@ -421,16 +430,16 @@ def _drop_crowded_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[
     return spread
 
 
-def _write_band_name(axes: Axes, band: Band, middle: float, along: str) -> None:
+def _write_band_name(axes: Axes, band: Band, middle: float, value_axis: str) -> None:
     text = axes.annotate(
         band,
-        xy=(middle, 1.0) if along == "x" else (1.0, middle),
-        xycoords=("data", "axes fraction") if along == "x" else ("axes fraction", "data"),
-        xytext=(0, 1.5) if along == "x" else (2, 0),
+        xy=(middle, 1.0) if value_axis == "x" else (1.0, middle),
+        xycoords=("data", "axes fraction") if value_axis == "x" else ("axes fraction", "data"),
+        xytext=(0, 1.5) if value_axis == "x" else (2, 0),
         textcoords="offset points",
         fontsize=TINY,
     )
-    if along == "x":
+    if value_axis == "x":
         text.set(ha="center", va="bottom")
     else:
         text.set(ha="left", va="center", rotation=90)
@@ -439,7 +448,7 @@ def _write_band_name(axes: Axes, band: Band, middle: float, along: str) -> None:
 # Legends
 
 
-def assign_system_markers(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+def assign_system_colours_and_markers(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """System → its colour and marker, the same in every figure that has the same systems."""
     rounds = [
         (number % len(COLOURS), (number + number // len(COLOURS)) % len(MARKERS)) for number in range(len(systems))

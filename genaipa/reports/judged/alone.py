@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
-from genaipa.errors import UsageError, clip, shell_command
+from genaipa.errors import UsageError, clip, format_shell_command
 from genaipa.judging.name import NAME, Judge, are_of_same_family
 from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import clean_name_on_one_line, last_part_labels
@@ -55,34 +55,40 @@ def group_passes_by_judge(frame: pd.DataFrame, rubric_digest: str = "") -> Judge
     return judges
 
 
-def resolve_judge_name(name: str, judges: Judges, workspace: Workspace) -> str:
+def resolve_judge_name_or_raise(asked_name: str, passes_by_judge: Judges, workspace: Workspace) -> str:
     """Return the judge that a name means: as tables call it, its model's name, or as it was asked for.
 
     A UsageError that lists the judges there are, for none of this name and for several.
     """
-    if name in judges:
-        return name
-    models = {judge: Judge.parse(analysts[0]).model for judge, analysts in judges.items()}  # type: ignore[union-attr]
-    wanted = {name}
-    if name not in models.values():
-        short = match_system_name_or_empty(name, dict.fromkeys(models.values()))
-        wanted = {short} if short else _find_served_models(name, workspace)
+    if asked_name in passes_by_judge:
+        return asked_name
+    models = {judge: Judge.parse(analysts[0]).model for judge, analysts in passes_by_judge.items()}  # type: ignore[union-attr]
+    wanted = {asked_name}
+    if asked_name not in models.values():
+        short = match_system_name_or_empty(asked_name, dict.fromkeys(models.values()))
+        wanted = {short} if short else _find_models_served_as_judge(asked_name, workspace)
     meant = [judge for judge, model in models.items() if model in wanted]
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_quote_judge_names(meant)}.")
-    verdicts = f"the verdicts here are by {_quote_judge_names(judges)}" if judges else "no judge has scored any of them"
-    raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {verdicts}.")
+        raise UsageError(
+            f"'{clip(asked_name)}' names {len(meant)} judges; name one of them: {_quote_judge_names(meant)}."
+        )
+    verdicts = (
+        f"the verdicts here are by {_quote_judge_names(passes_by_judge)}"
+        if passes_by_judge
+        else "no judge has scored any of them"
+    )
+    raise UsageError(f"the judge '{clip(asked_name)}' has no verdicts on these answers; {verdicts}.")
 
 
-def _find_served_models(name: str, workspace: Workspace) -> set[str]:
+def _find_models_served_as_judge(judge_name: str, workspace: Workspace) -> set[str]:
     """Return the models that a judge was served as that was asked for by this name."""
     models: set[str] = set()
     for folder in list_run_folders_oldest_first(workspace):
         outline = folder.manifest()
         if outline.spec.task == NAME and (
-            system := match_system_name_or_empty(name, outline.spec.systems, outline.models)
+            system := match_system_name_or_empty(judge_name, outline.spec.systems, outline.models)
         ):
             models |= {system, *outline.models.get(system, ())}
     return models
@@ -92,18 +98,25 @@ def _quote_judge_names(judges: Collection[str]) -> str:
     return join_names([f"'{clean_name_on_one_line(judge)}'" for judge in judges])
 
 
-def advise_comparing_by_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
-    """Return what to add on judges who scored both sides, by the analysts who `scored` each; empty without any."""
+def advise_judge_comparison_if_possible(
+    passes_by_judge: Judges, analysts_of_each_side: Sequence[Collection[str]], side_names: Sequence[str]
+) -> str:
+    """Return what to add on judges who scored both sides, by the analysts who `analysts_of_each_side` each.
+
+    Empty without any.
+    """
     shared_judges = [
-        name for name, passes in judges.items() if all(not side.isdisjoint(passes) for side in map(set, scored))
+        name
+        for name, passes in passes_by_judge.items()
+        if all(not side.isdisjoint(passes) for side in map(set, analysts_of_each_side))
     ]
     if not shared_judges:
         return ""
-    compare = shell_command("genaipa", "compare", *sides, "--judge")
+    compare = format_shell_command("genaipa", "compare", *side_names, "--judge")
     if len(shared_judges) == 1:
         return (
             f". The judge {clean_name_on_one_line(shared_judges[0])} scored both: {compare} "
-            f"{shell_command(shared_judges[0])}"
+            f"{format_shell_command(shared_judges[0])}"
         )
     return f". {len(shared_judges)} judges scored both, {_quote_judge_names(shared_judges)}: {compare} NAME"
 
@@ -131,7 +144,7 @@ def note_systems_of_judge_family(judge: str, *frames: pd.DataFrame) -> str:
 
 
 def keep_only_scores_of_judge_passes(
-    frame: pd.DataFrame, judge_passes: Collection[str], *, excluded: bool = False
+    frame: pd.DataFrame, judge_passes: Collection[str], *, with_excluded: bool = False
 ) -> pd.DataFrame:
     """Return the tidy table as these passes of a judge alone score it: their verdicts count, and nobody else's score.
 
@@ -146,7 +159,7 @@ def keep_only_scores_of_judge_passes(
     values = [*list_metrics(frame), "m_all", "m_all_positive", "m_all_negative"]
     unjudged = unjudged.assign(**dict.fromkeys(values, float("nan")), averaged=0)
     judged = pd.concat([verdicts, unjudged]).sort_index(kind="stable").assign(pi=float("nan"))
-    counted = judged["m_all"].notna() & ((judged["excluded"] == "") | excluded)
+    counted = judged["m_all"].notna() & ((judged["excluded"] == "") | with_excluded)
     none = pd.Categorical([""] * len(judged))
     judged = judged.assign(counted=counted, in_wave=none, planned=none)
     judged.attrs = frame.attrs
@@ -176,12 +189,12 @@ def describe_scores_by_judges_alone(study: Study) -> str:
     return f"Judged {'; '.join(parts)}{remainder} ({NO_ESTIMATE})" if parts else ""
 
 
-def note_unfinished_judges(frame: pd.DataFrame, judges: Mapping[str, Collection[str]]) -> str:
+def note_unfinished_judges(frame: pd.DataFrame, passes_by_judge: Mapping[str, Collection[str]]) -> str:
     """Return a sentence on the judges that did not score all answers; empty where each did."""
     scorable = frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")]
     whole = len(scorable.drop_duplicates(["run", "key"]))
     sentences = []
-    for judge, analysts in judges.items():
+    for judge, analysts in passes_by_judge.items():
         scored = len(scorable[scorable["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
         if scored < whole:
             sentences.append(f"{clean_name_on_one_line(judge)} scored {scored:,} of {whole:,} answers.")

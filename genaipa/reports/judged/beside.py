@@ -62,14 +62,14 @@ def map_measures_to_display_names(frame: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
+def people_judge_and_combined_means_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     """Return a row for each system, experiment and measure that a judge scored; none in a study without a judge.
 
     `n_eff` is how many scores from people alone would give intervals as narrow, and `hours` what the further ones
     would take at the median of the seconds that the desk measured (of the `events`).
     """
     estimate = estimate_human_scores_with_judge(frame)
-    rows = _people_and_judge_rows(frame, estimate, events) if estimate.judges else []
+    rows = _people_judge_and_combined_mean_rows(frame, estimate, events) if estimate.judges else []
     judges = f" Judges: {', '.join(estimate.judges)}." if estimate.judges else ""
     return make_table(
         "people-and-judge",
@@ -93,7 +93,7 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
     )
 
 
-def _people_and_judge_rows(
+def _people_judge_and_combined_mean_rows(
     frame: pd.DataFrame, estimate: JudgeAssistedEstimate, events: Iterable[Event]
 ) -> Iterable[dict[str, object]]:
     seconds = [
@@ -135,19 +135,19 @@ def _people_and_judge_rows(
                 "people_high": people["high"],
                 **({} if why else {name: combined[name] for name in ("mean", *_ENDS)}),
                 **({} if why else _clip_interval_to_scale(combined["mean"], row["half"], limits)),
-                **({} if why else _estimate_equivalent_scores_and_hours(row["scored"], people, combined, pace)),
+                **({} if why else _equivalent_scores_and_hours_saved(row["scored"], people, combined, pace)),
                 "judge": judge["mean"],
             }
 
 
-def _clip_interval_to_scale(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
+def _clip_interval_to_scale(mean: Any, half_width: float, scale_ends: tuple[float, float]) -> dict[str, float]:
     """Return the interval for these very answers, within the scale."""
-    ends = (min(max(end, limits[0]), limits[1]) for end in (mean - half, mean + half))
+    ends = (min(max(end, scale_ends[0]), scale_ends[1]) for end in (mean - half_width, mean + half_width))
     return dict(zip(_ANSWERS, ends, strict=True))
 
 
-def _estimate_equivalent_scores_and_hours(
-    scored: int, people: dict[str, Any], combined: dict[str, Any], seconds_per_score: float
+def _equivalent_scores_and_hours_saved(
+    scored_answers: int, people_estimate: dict[str, Any], combined_estimate: dict[str, Any], seconds_per_score: float
 ) -> dict[str, float]:
     """Return the number of scores of people alone that would be as sure, and the hours that those not given would take.
 
@@ -155,21 +155,22 @@ def _estimate_equivalent_scores_and_hours(
     no more than what would be as sure for these documents, and no less than what people scored.
     """
     alone, judged = (
-        [side[f"{target}high"] - side[f"{target}low"] for target in ("", "policies_")] for side in (people, combined)
+        [side[f"{target}high"] - side[f"{target}low"] for target in ("", "policies_")]
+        for side in (people_estimate, combined_estimate)
     )
-    worth = count_equivalent_people_scores(scored, alone, judged)
-    return {"n_eff": worth, "hours": (worth - scored) * seconds_per_score / 3600}
+    worth = count_equivalent_people_scores(scored_answers, alone, judged)
+    return {"n_eff": worth, "hours": (worth - scored_answers) * seconds_per_score / 3600}
 
 
 TARGETS = (5.0, 3.0)
 """Halves of intervals of M_all that are asked for."""
 
 
-def describe_scores_needed_for_target(forecast: Forecast, target: float) -> str:
+def describe_scores_needed_for_target(forecast: Forecast, target_half_width: float) -> str:
     """Return the forecast for a target in words, as in "about 20 more (10 to 40)"."""
-    if forecast.half <= target:
+    if forecast.half <= target_half_width:
         return "reached"
-    needed, lowest, highest = forecast.forecast_scores_needed(target)
+    needed, lowest, highest = forecast.forecast_further_scores_needed(target_half_width)
     if isinf(lowest):
         return "not by scoring"
     if isinf(needed):
@@ -178,7 +179,7 @@ def describe_scores_needed_for_target(forecast: Forecast, target: float) -> str:
     return f"about {max(round(needed), 1)} more ({round(lowest)} to {end})"
 
 
-def make_forecast_of_scores_needed(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
+def forecast_scores_needed_or_none(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
     estimate = estimate_human_scores_with_judge(frame)
     usable = estimate.estimated_groups[estimate.estimated_groups["measure"] == "m_all"]
@@ -205,7 +206,7 @@ def scores_needed_forecast_table(frame: pd.DataFrame) -> Table:
     forecast_groups = [
         (system, experiment, forecast)
         for system, experiment in groups
-        if (forecast := make_forecast_of_scores_needed(frame, system, experiment))
+        if (forecast := forecast_scores_needed_or_none(frame, system, experiment))
     ]
     rows = [
         {
@@ -213,7 +214,7 @@ def scores_needed_forecast_table(frame: pd.DataFrame) -> Table:
             "experiment": experiment,
             "scored": forecast.scored,
             "half": forecast.half,
-            "floor": forecast.least_half_interval,
+            "floor": forecast.half_interval_if_all_scored,
             **{f"to{target:g}": describe_scores_needed_for_target(forecast, target) for target in TARGETS},
         }
         for system, experiment, forecast in forecast_groups
@@ -240,9 +241,9 @@ def describe_forecasts_of_scores_needed(frame: pd.DataFrame) -> list[str]:
     for system, experiment in (
         estimate_human_scores_with_judge(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False)
     ):
-        if forecast := make_forecast_of_scores_needed(frame, system, experiment):
+        if forecast := forecast_scores_needed_or_none(frame, system, experiment):
             parts = [f"±{target:g}: {describe_scores_needed_for_target(forecast, target)}" for target in TARGETS]
-            allow = f"these {forecast.questions} questions allow ±{forecast.least_half_interval:.1f}"
+            allow = f"these {forecast.questions} questions allow ±{forecast.half_interval_if_all_scored:.1f}"
             beyond = "; that needs more questions or documents" if any("not by" in part for part in parts) else ""
             sentences.append(f"{system}, {experiment}: ±{forecast.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
     return sentences

@@ -25,7 +25,7 @@ from genaipa.reports.averages import cache_per_frame
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.reason import Reason
-from genaipa.stats.rectified import ScoredSample, fill_missing_judge_scores
+from genaipa.stats.rectified import ScoredSample, fill_missing_scores_with_group_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ class JudgeAssistedEstimate:
     judges: tuple[str, ...]
 
     @classmethod
-    def from_people_scores(cls, frame: pd.DataFrame) -> JudgeAssistedEstimate:
+    def from_people_scores_alone(cls, frame: pd.DataFrame) -> JudgeAssistedEstimate:
         """Return the tidy table as it is, whose averages are people's."""
         none = pd.DataFrame(columns=list(_ABOUT))
         return cls(frame, frame, frame, is_z=False, has_others=False, groups=none, judges=())
@@ -94,7 +94,7 @@ class JudgeAssistedEstimate:
         family_note = " (own family)" if rows["own"].any() else ""
         return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}{family_note}"
 
-    def note_estimates(self) -> str:
+    def note_estimates_if_any(self) -> str:
         """Return a sentence for the notes of tables that hold estimates; empty where none does."""
         if self.estimated_groups.empty:
             return ""
@@ -106,7 +106,7 @@ class JudgeAssistedEstimate:
 
 def estimate_human_scores_with_judge(frame: pd.DataFrame) -> JudgeAssistedEstimate:
     """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
-    return _estimate_human_scores_or_none(frame) or JudgeAssistedEstimate.from_people_scores(frame)
+    return _estimate_human_scores_or_none(frame) or JudgeAssistedEstimate.from_people_scores_alone(frame)
 
 
 @cache_per_frame
@@ -117,24 +117,24 @@ def _estimate_human_scores_or_none(frame: pd.DataFrame) -> JudgeAssistedEstimate
 
 
 def estimate_sides_with_one_lambda(
-    frames: Sequence[pd.DataFrame], *, all_sides_or_none: bool = False
+    side_frames: Sequence[pd.DataFrame], *, all_sides_or_none: bool = False
 ) -> list[JudgeAssistedEstimate]:
     """Estimate several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
-    What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
+    What is to be compared in pairs has to be z `all_sides_or_none`, since a single z means nothing but in its sum.
     """
     rows = pd.concat(
-        [_select_averageable_answer_rows(frame).assign(side=side) for side, frame in enumerate(frames)],
+        [_select_averageable_answer_rows(frame).assign(side=side) for side, frame in enumerate(side_frames)],
         ignore_index=True,
     )
     judges = _parse_judge_by_analyst_name(rows)
     waves = rows["in_wave"].astype(str)
     if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
-        return list(map(JudgeAssistedEstimate.from_people_scores, frames))
-    answers = _collect_answers(rows, judges)
+        return list(map(JudgeAssistedEstimate.from_people_scores_alone, side_frames))
+    answers = _collect_answers_with_scores(rows, judges)
     sides = answers.table["side"].to_numpy()
     beside = _flag_answers_averaged_by_wave_alone(answers, all_sides_or_none=all_sides_or_none)
-    return [_estimate_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(frames)]
+    return [_estimate_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(side_frames)]
 
 
 def _select_averageable_answer_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -156,7 +156,7 @@ def _parse_judge_by_analyst_name(rows: pd.DataFrame) -> dict[str, Judge]:
     return {name: judge for name in sorted(named) if (judge := Judge.parse(name)) is not None}
 
 
-class _Answers(NamedTuple):
+class _AnswersWithScores(NamedTuple):
     """A row for each answer, with what is known of it: people's scores, the judge's, and whether it was drawn.
 
     `table` has `_OF`, and `row`, the first of the answer in its tidy table; scores are by measure, NaN for none.
@@ -179,19 +179,19 @@ class _Answers(NamedTuple):
         return flags
 
 
-def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
+def _collect_answers_with_scores(rows: pd.DataFrame, judge_by_analyst: dict[str, Judge]) -> _AnswersWithScores:
     answer_numbers = rows.groupby(["side", "run", "key"], observed=True, sort=False).ngroup()
     table = rows[~answer_numbers.duplicated()].reset_index(drop=True)
     measures, by_people = _list_measures(rows), rows["counted"] & (rows["scorer"] != "machine")
     rubrics = frozenset(rows.loc[by_people, "rubric"].astype(str))
     people = rows.loc[by_people, measures].groupby(answer_numbers[by_people]).mean().reindex(table.index)
     analysts = rows["analyst"].astype(str)
-    verdicts = (rows["scorer"] == "machine") & analysts.isin(list(judges))
+    verdicts = (rows["scorer"] == "machine") & analysts.isin(list(judge_by_analyst))
     # Without a score of people's, there is only the rubric of the verdicts, if they have one and the same.
     of_verdicts = frozenset(rows.loc[verdicts, "rubric"].astype(str))
     verdicts &= rows["rubric"].astype(str).isin(list(rubrics or (of_verdicts if len(of_verdicts) == 1 else ())))
     # Passes first, so that no judge counts for more because it was asked more often.
-    names = analysts[verdicts].map({name: f"{judge.model}@{judge.prompt}" for name, judge in judges.items()})
+    names = analysts[verdicts].map({name: f"{judge.model}@{judge.prompt}" for name, judge in judge_by_analyst.items()})
     judge = rows.loc[verdicts, measures].groupby([answer_numbers[verdicts], names]).mean().groupby(level=0).mean()
     in_wave, pi = (table["in_wave"].astype(str) == "yes").to_numpy(), table["pi"].to_numpy()
     scored = people["m_all"].notna().to_numpy()
@@ -203,13 +203,14 @@ def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     )
     sample = ScoredSample(eligible & in_wave & scored, eligible, cell, question, group)
     late = np.isnan(pi) & ~scored
-    return _Answers(table, people, judge.reindex(table.index), in_wave, late, sample, rubrics)
+    return _AnswersWithScores(table, people, judge.reindex(table.index), in_wave, late, sample, rubrics)
 
 
-def _flag_answers_averaged_by_wave_alone(answers: _Answers, *, all_sides_or_none: bool) -> Flags:
+def _flag_answers_averaged_by_wave_alone(answers: _AnswersWithScores, *, all_sides_or_none: bool) -> Flags:
     """Return the answers of the groups whose average is a finished wave's, apart from what else people scored there.
 
-    Where groups are to be `alike`, it is all of an experiment, or none if people's scores of one are no sample.
+    Where groups are to be `all_sides_or_none`, it is all of an experiment, or none if people's scores of one are no
+    sample.
     """
     sample, unscored = answers.sample, answers.people["m_all"].isna().to_numpy()
     experiment = answers.table["experiment"].astype(str).to_numpy()
@@ -225,27 +226,28 @@ def _flag_answers_averaged_by_wave_alone(answers: _Answers, *, all_sides_or_none
         )
         samples = all(finished[n] or not (groups[n] & unscored).any() for n in near)
         wanted = has_others or any(
-            (finished[n] and others_scored[n]) or not _explain_no_estimate(answers, groups[n]) for n in near
+            (finished[n] and others_scored[n]) or not _explain_missing_estimate_or_empty(answers, groups[n])
+            for n in near
         )
         wave_answers |= group & (done and samples and wanted)
     return wave_answers
 
 
-def _is_wave_finished(answers: _Answers, group: Flags) -> bool:
+def _is_wave_finished(answers: _AnswersWithScores, in_group: Flags) -> bool:
     """Tell whether people finished a group's wave, which is a sample of its answers."""
     unscored = answers.people["m_all"].isna().to_numpy()
-    size, wave_size = int(group.sum()), int((answers.asked & group).sum())
-    missing, late = (int((of & group).sum()) for of in (answers.asked & unscored, answers.late))
+    size, wave_size = int(in_group.sum()), int((answers.asked & in_group).sum())
+    missing, late = (int((of & in_group).sum()) for of in (answers.asked & unscored, answers.late))
     return wave_size > 0 and missing <= UNFINISHED * wave_size and late <= UNFINISHED * size
 
 
-def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
+def _explain_missing_estimate_or_empty(answers: _AnswersWithScores, in_group: Flags) -> str:
     """Why a group has no estimate of any measure; or nothing."""
     unscored, sampled = answers.people["m_all"].isna().to_numpy(), answers.sample.scored
-    size, wave_size, all_scored = int(group.sum()), int((answers.asked & group).sum()), int(sampled.sum())
-    scored, missing, late = (int((of & group).sum()) for of in (sampled, answers.asked & unscored, answers.late))
+    size, wave_size, all_scored = int(in_group.sum()), int((answers.asked & in_group).sum()), int(sampled.sum())
+    scored, missing, late = (int((of & in_group).sum()) for of in (sampled, answers.asked & unscored, answers.late))
     reasons = {
-        "People scored all of its answers.": not (group & unscored).any(),
+        "People scored all of its answers.": not (in_group & unscored).any(),
         "With so few answers no random part is drawn; people score all of them with: genaipa score": not wave_size
         and size <= SIZE,
         "No random part of its answers was drawn; draw one with: genaipa sample": not wave_size,
@@ -256,17 +258,23 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
         f"{missing} of the {wave_size} answers in its random part lack a score; an estimate allows {UNFINISHED:.0%}.": (
             missing > UNFINISHED * wave_size
         ),
-        "No judge scored its answers by the people's rubric.": answers.judge.loc[group, "m_all"].isna().all(),
+        "No judge scored its answers by the people's rubric.": answers.judge.loc[in_group, "m_all"].isna().all(),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _estimate_side(
-    frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], by_wave_alone: Flags
+    frame: pd.DataFrame,
+    answers: _AnswersWithScores,
+    in_side: Flags,
+    judge_by_analyst: dict[str, Judge],
+    by_wave_alone: Flags,
 ) -> JudgeAssistedEstimate:
     """Estimate the answers of one tidy table; `by_wave_alone` are answers of groups whose average is the wave's."""
     sample, measures = answers.sample, _list_measures(frame)
-    judge = pd.DataFrame({name: fill_missing_judge_scores(answers.judge[name], sample.group) for name in measures})
+    judge = pd.DataFrame(
+        {name: fill_missing_scores_with_group_means(answers.judge[name], sample.group) for name in measures}
+    )
     slopes = {}
     values: dict[str, dict[str, Floats]] = {}
     for name in measures:
@@ -276,7 +284,7 @@ def _estimate_side(
     rows, whole, judged_rows = [], np.zeros(len(in_side), bool), np.zeros(len(in_side), bool)
     means, models = (
         _explain_no_estimate_of_published_means(frame, measures),
-        tuple(dict.fromkeys(judge.model for judge in judges.values())),
+        tuple(dict.fromkeys(judge.model for judge in judge_by_analyst.values())),
     )
     # Without a judge, z is what people say alone.
     nothing = np.zeros(len(in_side))
@@ -293,11 +301,11 @@ def _estimate_side(
             "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
             "own": _has_judge_of_own_family(frame, about["system"], models),
         }
-        none = _explain_no_estimate(answers, group)
+        none = _explain_missing_estimate_or_empty(answers, group)
         judged_rows |= group & bool(counts["judged"])
         for name in measures:
             people, verdicts = values[name]["people"], values[name]["judge"]
-            useless = _USELESS[sample.explain_no_estimate(people, verdicts, slopes[name], group)]
+            useless = _USELESS[sample.reason_for_no_estimate(people, verdicts, slopes[name], group)]
             why = none or means.get((*about.values(), name)) or useless
             residuals = people - slopes[name] * verdicts
             spread = {
@@ -324,10 +332,10 @@ def _estimate_side(
     )
 
 
-def _has_judge_of_own_family(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
+def _has_judge_of_own_family(frame: pd.DataFrame, system: str, judge_models: Sequence[str]) -> bool:
     """Tell whether a judge is of the family of the system, or of a model that answered for it."""
     models = frame.loc[frame["system"] == system, "model"].unique()
-    return any(are_of_same_family(judge, str(name)) for judge in judges for name in (system, *models) if name)
+    return any(are_of_same_family(judge, str(name)) for judge in judge_models for name in (system, *models) if name)
 
 
 def _explain_no_estimate_of_published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
@@ -361,21 +369,25 @@ _USELESS = {
 
 
 def _replace_cells_by_estimates(
-    frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags
+    frame: pd.DataFrame,
+    answers: _AnswersWithScores,
+    in_estimated_groups: Flags,
+    estimated_values: pd.DataFrame,
+    has_scored_question: Flags,
 ) -> pd.DataFrame:
-    """Return the tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.
+    """Return the tidy table with a row for each cell of the groups that are estimated, with the mean of these values.
 
-    `scored` are the answers to questions that have a score, by whose number the degrees of freedom go.
+    `has_scored_question` are the answers to questions that have a score, by whose number the degrees of freedom go.
     """
-    if not whole.any():
+    if not in_estimated_groups.any():
         return frame.copy(deep=False)
     sample = answers.sample
-    means = values[whole].groupby(sample.cell[whole], sort=False).mean()
-    first = ~pd.Series(sample.cell[whole]).duplicated().to_numpy()
-    places = answers.table.loc[whole, "row"].to_numpy()
+    means = estimated_values[in_estimated_groups].groupby(sample.cell[in_estimated_groups], sort=False).mean()
+    first = ~pd.Series(sample.cell[in_estimated_groups]).duplicated().to_numpy()
+    places = answers.table.loc[in_estimated_groups, "row"].to_numpy()
     roles = ["score", ""]
     plain = frame.assign(role=frame["role"].cat.set_categories(frame["role"].cat.categories.union(roles, sort=False)))
-    has_scores = scored[whole][first]
+    has_scores = has_scored_question[in_estimated_groups][first]
     new: dict[str, Any] = {
         **{str(name): means[name].to_numpy() for name in means},
         **dict.fromkeys(("m_all_positive", "m_all_negative"), np.nan),

@@ -54,7 +54,7 @@ def judge_findings_table(
         "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; another "
         "model or prompt is another judge. Its verdicts are not part of any average, nor of people's agreement. The "
         "findings rest on the answers that people scored as well; they hold for the other answers if these are a "
-        f"random part.{_note_same_prompt_judges_without_overlap(verdicts)}{_note_other_rubrics(verdicts)}",
+        f"random part.{_note_same_prompt_judges_without_overlap(verdicts)}{_note_scores_by_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"judged": "answers judged", "answers": "also scored by people"},
@@ -81,7 +81,7 @@ def _note_same_prompt_judges_without_overlap(verdicts: Verdicts) -> str:
     )
 
 
-def _note_other_rubrics(verdicts: Verdicts) -> str:
+def _note_scores_by_other_rubrics(verdicts: Verdicts) -> str:
     if not verdicts.left_out:
         return ""
     scores = "1 score is" if verdicts.left_out == 1 else f"{verdicts.left_out:,} scores are"
@@ -109,7 +109,7 @@ def _yield_findings_on_judge(
     )
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
-        interval = _format_interval(overall, "r_low", "r_high")
+        interval = _format_interval_or_empty(overall, "r_low", "r_high")
         yield f"Over answers, its M_all correlates with people's at r = {overall['r']:.2f}{interval}."
     yield from _describe_judge_leniency(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
     again = judge_rows[
@@ -169,7 +169,7 @@ def _format_alphas_and_interval(row: Row) -> str:
 def _describe_judge_leniency(rows: pd.DataFrame) -> Iterator[str]:
     """Sentences on the judge's leniency on M_all, over all answers and towards its own family."""
     overall = rows[rows["by"] == ALL].to_dict("records")[0]
-    mean, sure = overall["mean"], _format_interval(overall, "low", "high", " for these documents")
+    mean, sure = overall["mean"], _format_interval_or_empty(overall, "low", "high", " for these documents")
     if not isnan(mean):
         statement = classify_leniency_in_words(mean, overall["low"], overall["high"])
         yield f"{statement}: its M_all minus theirs is {mean:+z.2f} on average{sure}."
@@ -178,8 +178,8 @@ def _describe_judge_leniency(rows: pd.DataFrame) -> Iterator[str]:
         family_row, others_row = (family.loc[group].to_dict() for group in (OWN, OTHER))
         yield (
             f"For systems of its own family the difference is {family_row['mean']:+z.2f}"
-            f"{_format_interval(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
-            f"{_format_interval(others_row, 'low', 'high')}."
+            f"{_format_interval_or_empty(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
+            f"{_format_interval_or_empty(others_row, 'low', 'high')}."
         )
 
 
@@ -200,5 +200,5 @@ def _describe_alternative_test(row: Row) -> str:
     return f"It {result} the alternative annotator test on M_all{caveat}: winning rate {row['winning']:.2f}."
 
 
-def _format_interval(row: Row, low: str, high: str, after: str = "") -> str:
-    return "" if isnan(row[low]) else f" ({row[low]:.2f} to {row[high]:.2f}{after})"
+def _format_interval_or_empty(row: Row, low_column: str, high_column: str, suffix: str = "") -> str:
+    return "" if isnan(row[low_column]) else f" ({row[low_column]:.2f} to {row[high_column]:.2f}{suffix})"

@@ -18,12 +18,12 @@ import pandas as pd
 from genaipa.judging.name import are_of_same_family
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
-from genaipa.reports.crossed import estimate_crossed_mean, explain_missing_interval
-from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, explain_too_few_answers
+from genaipa.reports.crossed import estimate_crossed_mean, explain_missing_interval_or_empty
+from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, explain_too_few_answers_or_empty
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.agreement import agreement_columns, explain_missing_alpha
-from genaipa.scoring.rubric import M_ALL_WIDTH, format_value
-from genaipa.stats.agreement import count_confusion
+from genaipa.scoring.agreement import agreement_columns, explain_missing_alpha_or_empty
+from genaipa.scoring.rubric import M_ALL_WIDTH, format_signed_value
+from genaipa.stats.agreement import compute_confusion_matrix
 from genaipa.stats.annotators import FEWEST_PEOPLE, run_alternative_annotator_test
 from genaipa.stats.correlation import correlate_clustered_values
 from genaipa.stats.intervals import LEVEL
@@ -79,46 +79,55 @@ def judge_agreement_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _judge_agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, object]]:
+def _judge_agreement_rows(verdicts: Verdicts, measure_index: int) -> Iterator[dict[str, object]]:
     people = verdicts.people
     if len(people.answer):
-        yield {"judge": PEOPLE, "with": EACH_OTHER, **_agreement_columns_among_scorers(verdicts, people, measure)}
+        yield {"judge": PEOPLE, "with": EACH_OTHER, **_agreement_columns_among_scorers(verdicts, people, measure_index)}
     for judge, side in verdicts.judges.items():
-        r = _correlation_columns_of_judge(verdicts, judge, measure)
-        yield {"judge": judge, "with": PEOPLE, **_agreement_columns_between_sides(verdicts, side, people, measure), **r}
+        r = _correlation_columns_of_judge(verdicts, judge, measure_index)
+        yield {
+            "judge": judge,
+            "with": PEOPLE,
+            **_agreement_columns_between_sides(verdicts, side, people, measure_index),
+            **r,
+        }
         if len(side.scorers) > 1:
-            yield {"judge": judge, "with": ITSELF, **_agreement_columns_among_scorers(verdicts, side, measure)}
+            yield {"judge": judge, "with": ITSELF, **_agreement_columns_among_scorers(verdicts, side, measure_index)}
         other_judges = [verdicts.judges[name] for name in verdicts.judges if name != judge]
         if other_judges:
             yield {
                 "judge": judge,
                 "with": OTHERS,
                 **_agreement_columns_between_sides(
-                    verdicts, side, other_judges[0].join_scores(other_judges[1:]), measure
+                    verdicts, side, other_judges[0].join_scores(other_judges[1:]), measure_index
                 ),
             }
 
 
-def _agreement_columns_among_scorers(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
-    """Agreement of scorers with each other, on the answers that two or more of them scored."""
-    selected = side.score_count_of_each_answer > 1
-    return _agreement_columns(int(selected.sum()), verdicts.measure_agreement_of_scorers(side, selected, measure))
-
-
-def _agreement_columns_between_sides(
-    verdicts: Verdicts, first: GivenScores, second: GivenScores, measure: int
+def _agreement_columns_among_scorers(
+    verdicts: Verdicts, given_scores: GivenScores, measure_index: int
 ) -> dict[str, object]:
-    """Agreement of two sides, on the answers that both scored."""
-    selected = (first.score_count_of_each_answer > 0) & (second.score_count_of_each_answer > 0)
-    return _agreement_columns(
-        int(selected.sum()), verdicts.measure_agreement_of_sides(first, second, selected, measure)
+    """Agreement of scorers with each other, on the answers that two or more of them scored."""
+    selected = given_scores.score_count_of_each_answer > 1
+    return _agreement_columns_or_reason(
+        int(selected.sum()), verdicts.measure_agreement_of_scorers(given_scores, selected, measure_index)
     )
 
 
-def _agreement_columns(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
-    if answers < LEAST:
-        return {"answers": answers, "reason": explain_too_few_answers(answers)}
-    return {"answers": answers, **agreement_columns(agreement)}
+def _agreement_columns_between_sides(
+    verdicts: Verdicts, first: GivenScores, second: GivenScores, measure_index: int
+) -> dict[str, object]:
+    """Agreement of two sides, on the answers that both scored."""
+    selected = (first.score_count_of_each_answer > 0) & (second.score_count_of_each_answer > 0)
+    return _agreement_columns_or_reason(
+        int(selected.sum()), verdicts.measure_agreement_of_sides(first, second, selected, measure_index)
+    )
+
+
+def _agreement_columns_or_reason(answer_count: int, agreement: ScaleAgreement) -> dict[str, object]:
+    if answer_count < LEAST:
+        return {"answers": answer_count, "reason": explain_too_few_answers_or_empty(answer_count)}
+    return {"answers": answer_count, **agreement_columns(agreement)}
 
 
 MARGIN = 0.1
@@ -126,14 +135,14 @@ MARGIN = 0.1
 AS_MUCH, LESS, MORE, NOT_KNOWN = "as much", "less", "more", "not known"
 
 
-def alpha_differences_from_people_table(verdicts: Verdicts) -> Table:
+def judge_minus_people_alpha_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people less people's with each other, on the same answers."""
     columns = ["judge", "measure", "answers", "alpha", "people", "difference", "low", "high", "verdict", "reason"]
     rows = [
         {
             "judge": judge,
             "measure": name,
-            **_alpha_difference_columns(*verdicts.compare_judge_with_people(judge, measure)),
+            **_alpha_difference_columns(*verdicts.count_answers_and_compare_alphas(judge, measure)),
         }
         for judge in verdicts.judges
         for measure, name in enumerate(verdicts.measure_names.values())
@@ -159,18 +168,18 @@ def alpha_differences_from_people_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _alpha_difference_columns(answers: int, difference: AlphaDifference | None) -> dict[str, object]:
+def _alpha_difference_columns(answer_count: int, difference: AlphaDifference | None) -> dict[str, object]:
     if difference is None:
-        return {"answers": answers, "verdict": NOT_KNOWN, "reason": explain_too_few_answers(answers)}
+        return {"answers": answer_count, "verdict": NOT_KNOWN, "reason": explain_too_few_answers_or_empty(answer_count)}
     return {
-        "answers": answers,
+        "answers": answer_count,
         "alpha": difference.side,
         "people": difference.people,
         "difference": difference.side - difference.people,
         "low": difference.low,
         "high": difference.high,
         "verdict": _classify_alpha_difference_by_margin(difference.low, difference.high),
-        "reason": explain_missing_alpha(difference.why),
+        "reason": explain_missing_alpha_or_empty(difference.why),
     }
 
 
@@ -203,12 +212,14 @@ def group_answers_by_document_traits(study: Study) -> dict[str, dict[str, str]]:
     return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}
 
 
-def judge_agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
+def judge_agreement_by_group_table(
+    verdicts: Verdicts, answer_groups_by_trait: Mapping[str, Mapping[str, str]]
+) -> Table:
     """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_document_traits`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
-        for by, group_by_answer in groups.items():
+        for by, group_by_answer in answer_groups_by_trait.items():
             of = np.array([group_by_answer.get(answer, "") for answer in verdicts.answers], dtype=np.str_)
             for group in sorted({*of[both_scored]} - {""}):
                 selected = both_scored & (of == group)
@@ -218,7 +229,7 @@ def judge_agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapp
                         verdicts.judges[judge], verdicts.people, selected, measure
                     )
                     about = {"judge": judge, "by": by, "group": str(group), "measure": name}
-                    rows.append({**about, **_agreement_columns(int(selected.sum()), measured)})
+                    rows.append({**about, **_agreement_columns_or_reason(int(selected.sum()), measured)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
     aside = empty_columns(data, "reason")
     return make_table(
@@ -238,11 +249,11 @@ def judge_agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapp
 # -- correlation --
 
 
-def _correlation_columns_of_judge(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
+def _correlation_columns_of_judge(verdicts: Verdicts, judge: str, measure_index: int) -> dict[str, object]:
     both_scored = verdicts.scored_by_judge_and_people[judge]
     if both_scored.sum() < LEAST:
         return {}
-    ours, theirs = (side.answer_means[both_scored, measure] for side in (verdicts.judges[judge], verdicts.people))
+    ours, theirs = (side.answer_means[both_scored, measure_index] for side in (verdicts.judges[judge], verdicts.people))
     _, questions = np.unique(verdicts.questions[both_scored], return_inverse=True)
     correlation = correlate_clustered_values(ours, theirs, questions)
     return {"r": correlation.r, "r_low": correlation.low, "r_high": correlation.high}
@@ -254,17 +265,18 @@ def _correlation_columns_of_judge(verdicts: Verdicts, judge: str, measure: int) 
 def judge_confusion_table(verdicts: Verdicts) -> Table:
     """Count a judge's values where people give each: a row for each of people's values."""
     values = verdicts.rubric.values
-    columns = ["judge", "metric", "people", *(f"judge {format_value(value)}" for value in values)]
+    columns = ["judge", "metric", "people", *(f"judge {format_signed_value(value)}" for value in values)]
     rows = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():
         for measure, name in list(enumerate(verdicts.measure_names.values()))[1:] if both_scored.sum() >= LEAST else ():
             ours, theirs = (
-                verdicts.count_values(side, both_scored, measure) for side in (verdicts.people, verdicts.judges[judge])
+                verdicts.count_values_of_each_answer(side, both_scored, measure)
+                for side in (verdicts.people, verdicts.judges[judge])
             )
             # The scale goes up, the rubric's values go down.
-            crossed = count_confusion(ours, theirs)[::-1, ::-1]
+            crossed = compute_confusion_matrix(ours, theirs)[::-1, ::-1]
             for value, line in zip(values, crossed.tolist(), strict=True):
-                rows.append(dict(zip(columns, (judge, name, format_value(value), *line), strict=True)))
+                rows.append(dict(zip(columns, (judge, name, format_signed_value(value), *line), strict=True)))
     data = pd.DataFrame(rows, columns=columns)
     whole = all((data[column] % 1 == 0).all() for column in columns[3:])
     return make_table(
@@ -279,7 +291,7 @@ def judge_confusion_table(verdicts: Verdicts) -> Table:
     )
 
 
-def agreement_drift_table(verdicts: Verdicts) -> Table:
+def judge_agreement_drift_table(verdicts: Verdicts) -> Table:
     """Tabulate alpha of each judge with people, in parts by the order in which people scored the answers."""
     columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
@@ -293,7 +305,9 @@ def agreement_drift_table(verdicts: Verdicts) -> Table:
                     verdicts.judges[judge], verdicts.people, selected, measure
                 )
                 about = {"judge": judge, "measure": name, "part": f"{number} of {parts}"}
-                rows.append({**about, "since": first[places[0]][:10], **_agreement_columns(len(places), measured)})
+                rows.append(
+                    {**about, "since": first[places[0]][:10], **_agreement_columns_or_reason(len(places), measured)}
+                )
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
     aside = empty_columns(data, "reason")
     return make_table(
@@ -332,11 +346,11 @@ _ADVISED = 3
 """People that the authors advise; with two, it only shows whom of them the judge is nearer to."""
 
 
-def alternative_test_table(verdicts: Verdicts) -> Table:
+def alternative_annotator_test_table(verdicts: Verdicts) -> Table:
     """Tabulate the test of each judge on M_all and each metric, or why it can't be done."""
     columns = ["judge", "measure", "people", "answers", "winning", "advantage", "passes", "reason"]
     rows = [
-        {"judge": judge, "measure": name, **_run_alternative_test(verdicts, judge, measure)}
+        {"judge": judge, "measure": name, **_run_alternative_annotator_test(verdicts, judge, measure)}
         for judge in verdicts.judges
         for measure, name in enumerate(verdicts.measure_names.values())
     ]
@@ -358,20 +372,20 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
+def _run_alternative_annotator_test(verdicts: Verdicts, judge: str, measure_index: int) -> dict[str, object]:
     both_scored = verdicts.scored_by_judge_and_people[judge] & (
         verdicts.people.score_count_of_each_answer >= FEWEST_PEOPLE
     )
     people = np.array(
-        [verdicts.people.scorer_values(person, measure)[both_scored] for person in verdicts.people.scorers]
+        [verdicts.people.scorer_values(person, measure_index)[both_scored] for person in verdicts.people.scorers]
     )
-    judge_means = verdicts.judges[judge].answer_means[both_scored, measure]
+    judge_means = verdicts.judges[judge].answer_means[both_scored, measure_index]
     test = run_alternative_annotator_test(
         judge_means,
         people.reshape(len(verdicts.people.scorers), len(judge_means)),
         epsilon=EPSILON,
         false_discovery_rate=_Q,
-        least_answers=LEAST,
+        least_answers_per_person=LEAST,
     )
     about: dict[str, object] = {"people": test.people, "answers": int(both_scored.sum())}
     if np.isnan(test.winning):
@@ -428,42 +442,52 @@ def judge_leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
     )
 
 
-def _leniency_differences(verdicts: Verdicts, judge: str, people: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers that a judge and `people` scored, with the judge's mean less people's value by measure.
+def _leniency_differences(
+    verdicts: Verdicts, judge: str, people_averages: pd.DataFrame, frame: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the answers that a judge and people scored, with the judge's mean less people's value by measure.
 
     A text that was given in several places is there as often.
     """
-    places = verdicts.answers.get_indexer(pd.Index(people["answer"].astype("str")))
+    places = verdicts.answers.get_indexer(pd.Index(people_averages["answer"].astype("str")))
     judged = verdicts.judges[judge].answer_means[places]
     is_judged = ~np.isnan(judged[:, 0])
-    differences = people.loc[is_judged, ["answer", "system", "document", "question", "category", "silent"]].astype(
-        "str"
-    )
-    apart = judged[is_judged] - people.loc[is_judged, list(verdicts.measure_names)].to_numpy()
+    differences = people_averages.loc[
+        is_judged, ["answer", "system", "document", "question", "category", "silent"]
+    ].astype("str")
+    apart = judged[is_judged] - people_averages.loc[is_judged, list(verdicts.measure_names)].to_numpy()
     differences[list(verdicts.measure_names)] = apart.round(9)
     return differences.assign(
-        **{FAMILY: np.where(differences["system"].isin(_own_family_systems(frame, verdicts.models[judge])), OWN, OTHER)}
+        **{
+            FAMILY: np.where(
+                differences["system"].isin(_systems_of_model_family(frame, verdicts.models[judge])), OWN, OTHER
+            )
+        }
     )
 
 
-def _own_family_systems(frame: pd.DataFrame, model: str) -> set[str]:
+def _systems_of_model_family(frame: pd.DataFrame, judge_model: str) -> set[str]:
     """Return the systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
     name_pairs = named.itertuples(index=False, name=None)
     return {
         system
         for system, served in name_pairs
-        if are_of_same_family(system, model) or (served and are_of_same_family(served, model))
+        if are_of_same_family(system, judge_model) or (served and are_of_same_family(served, judge_model))
     }
 
 
-def _leniency_rows(verdicts: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
-    for by, group, group_rows in _group_rows_for_leniency(rows):
+def _leniency_rows(verdicts: Verdicts, judge: str, differences: pd.DataFrame) -> Iterator[dict[str, object]]:
+    for by, group, group_rows in _group_rows_for_leniency(differences):
         answers = group_rows["answer"].nunique()
         family = "yes" if by == "system" and (group_rows[FAMILY] == OWN).any() else ""
         about = {"judge": judge, "by": by, "group": group, "family": family, "answers": answers}
         if answers < LEAST:
-            yield {**about, "measure": verdicts.measure_names[OVERALL], "reason": explain_too_few_answers(answers)}
+            yield {
+                **about,
+                "measure": verdicts.measure_names[OVERALL],
+                "reason": explain_too_few_answers_or_empty(answers),
+            }
             continue
         for measure, name in (
             verdicts.measure_names.items() if by in _EACH else [(OVERALL, verdicts.measure_names[OVERALL])]
@@ -476,7 +500,7 @@ def _leniency_rows(verdicts: Verdicts, judge: str, rows: pd.DataFrame) -> Iterat
             )
             sure = {column: getattr(estimate, column) for column in BOTH}
             # Why nothing is said for policies like these, the table's note says.
-            reason = explain_missing_interval(estimate) if np.isnan(estimate.low) else ""
+            reason = explain_missing_interval_or_empty(estimate) if np.isnan(estimate.low) else ""
             yield {**about, "measure": name, "mean": estimate.mean, **sure, "reason": reason}
 
 

@@ -13,7 +13,11 @@ import pandas as pd
 from genaipa.judging.name import Judge
 from genaipa.scoring.current import effective_scores_and_adjudications, independent_human_scores
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_side_agreement
+from genaipa.stats.agreement import (
+    compare_side_alpha_with_people_alpha,
+    measure_agreement,
+    measure_agreement_between_two_sides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -68,10 +72,10 @@ class GivenScores:
         """Those who scored, sorted."""
         return sorted(set(self.scorer.tolist()))
 
-    def scorer_values(self, scorer: str, measure: int) -> Floats:
+    def scorer_values(self, scorer: str, measure_index: int) -> Floats:
         """Return one scorer's value for each answer; NaN where they gave none."""
         is_own, scores = self.scorer == scorer, np.full(self.size, np.nan)
-        scores[self.answer[is_own]] = self.values[is_own, measure]
+        scores[self.answer[is_own]] = self.values[is_own, measure_index]
         return scores
 
     def join_scores(self, other_scores: Iterable[GivenScores]) -> GivenScores:
@@ -141,13 +145,13 @@ class Verdicts:
         return bool(self.judges)
 
     @cached_property
-    def _names_by_judge(self) -> dict[tuple[str, str], str]:
+    def _name_by_model_and_prompt(self) -> dict[tuple[str, str], str]:
         return {(self.models[name], self.prompts[name]): name for name in self.judges}
 
-    def find_judge_name(self, analyst: str) -> str:
+    def find_judge_name_or_empty(self, analyst: str) -> str:
         """Return the name of the judge who scores as this analyst; empty for anybody else."""
         judge = Judge.parse(analyst)
-        return self._names_by_judge.get((judge.model, judge.prompt), "") if judge else ""
+        return self._name_by_model_and_prompt.get((judge.model, judge.prompt), "") if judge else ""
 
     @cached_property
     def measure_names(self) -> dict[str, str]:
@@ -168,21 +172,21 @@ class Verdicts:
         overall = np.concatenate([side.values[:, 0] for side in (self.people, *self.judges.values())])
         return [np.unique(overall), *(values for _ in self.rubric.metrics)]
 
-    def count_values(self, side: GivenScores, selected: Mask, measure: int) -> Places:
+    def count_values_of_each_answer(self, given_scores: GivenScores, selected: Mask, measure_index: int) -> Places:
         """Count a side's scores with each value on the selected answers: answers down, values across."""
-        scale = self._value_scale_of_each_measure[measure]
-        ranks = np.searchsorted(scale, side.values[:, measure])
-        counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
-        return counted.reshape(side.size, len(scale))[selected]
+        scale = self._value_scale_of_each_measure[measure_index]
+        ranks = np.searchsorted(scale, given_scores.values[:, measure_index])
+        counted = np.bincount(given_scores.answer * len(scale) + ranks, minlength=given_scores.size * len(scale))
+        return counted.reshape(given_scores.size, len(scale))[selected]
 
     def measure_agreement_of_sides(
-        self, first: GivenScores, second: GivenScores, selected: Mask, measure: int
+        self, first: GivenScores, second: GivenScores, selected: Mask, measure_index: int
     ) -> ScaleAgreement:
         """Return the agreement of two sides on some answers, which both scored."""
-        ours, theirs = (self.count_values(side, selected, measure) for side in (first, second))
-        return measure_side_agreement(ours, theirs, self._value_scale_of_each_measure[measure])
+        ours, theirs = (self.count_values_of_each_answer(side, selected, measure_index) for side in (first, second))
+        return measure_agreement_between_two_sides(ours, theirs, self._value_scale_of_each_measure[measure_index])
 
-    def compare_judge_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
+    def count_answers_and_compare_alphas(self, judge: str, measure_index: int) -> tuple[int, AlphaDifference | None]:
         """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
 
         Returns their number, and None below `LEAST` of them.
@@ -192,12 +196,19 @@ class Verdicts:
         answers = int(selected.sum())
         if answers < LEAST:
             return answers, None
-        ours, theirs = (self.count_values(scores, selected, measure) for scores in (side, self.people))
-        return answers, compare_alphas(ours, theirs)
+        ours, theirs = (
+            self.count_values_of_each_answer(scores, selected, measure_index) for scores in (side, self.people)
+        )
+        return answers, compare_side_alpha_with_people_alpha(ours, theirs)
 
-    def measure_agreement_of_scorers(self, side: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
+    def measure_agreement_of_scorers(
+        self, given_scores: GivenScores, selected: Mask, measure_index: int
+    ) -> ScaleAgreement:
         """Measure the agreement of a side's scorers on selected answers, which two or more of them scored."""
-        return measure_agreement(self.count_values(side, selected, measure), self._value_scale_of_each_measure[measure])
+        return measure_agreement(
+            self.count_values_of_each_answer(given_scores, selected, measure_index),
+            self._value_scale_of_each_measure[measure_index],
+        )
 
 
 def _rubric_digest_or_shipped_one(event: Event) -> str:
@@ -215,19 +226,21 @@ def make_unique_judge_names(model_prompt_pairs: Iterable[tuple[str, str]]) -> di
     return names
 
 
-def _collect_given_scores(scored_events: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> GivenScores:
+def _collect_given_scores(
+    events_with_scorers: Sequence[tuple[Event, str]], rubric: Rubric, answer_digests: pd.Index
+) -> GivenScores:
     metrics = list(rubric.metrics)
-    scores = [event.values for event, _ in scored_events if event.values is not None]
+    scores = [event.values for event, _ in events_with_scorers if event.values is not None]
     values = np.array([[score[metric] for metric in metrics] for score in scores]).reshape(-1, len(metrics))
     # Sums of floating-point numbers may differ in their last digit by their order.
     overall = np.round(rubric.m_all(dict(zip(metrics, values.T, strict=True))), 9)
     return GivenScores(
-        len(answers),
-        answers.get_indexer(pd.Index([event.answer for event, _ in scored_events], dtype=answers.dtype)).astype(
-            np.int64
-        ),
-        np.array([scorer for _, scorer in scored_events], dtype=np.str_),
-        np.array([event.time for event, _ in scored_events], dtype=np.str_),
+        len(answer_digests),
+        answer_digests.get_indexer(
+            pd.Index([event.answer for event, _ in events_with_scorers], dtype=answer_digests.dtype)
+        ).astype(np.int64),
+        np.array([scorer for _, scorer in events_with_scorers], dtype=np.str_),
+        np.array([event.time for event, _ in events_with_scorers], dtype=np.str_),
         np.column_stack([overall, values]),
     )
 
@@ -237,6 +250,10 @@ def empty_columns(data: pd.DataFrame, *columns: str) -> list[str]:
     return [name for name in columns if (data[name].isna() | (data[name] == "")).all()]
 
 
-def explain_too_few_answers(answers: int) -> str:
+def explain_too_few_answers_or_empty(answer_count: int) -> str:
     """Return the reason for a blank below `LEAST`; empty from there on."""
-    return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and {LEAST} are needed"
+    return (
+        ""
+        if answer_count >= LEAST
+        else f"not meaningful: {answer_count} answer{'s'[: answer_count != 1]}, and {LEAST} are needed"
+    )

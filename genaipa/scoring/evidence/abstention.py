@@ -35,7 +35,7 @@ _FEWEST = 3  # words of a sentence; less is a heading, a label or a courtesy
 
 
 @dataclass(frozen=True)
-class Silence:
+class SilenceAssessment:
     """Whether and where an answer says that the document is silent, and whether it is by the annotation.
 
     `claimed`: the answer begins so; an answer that adds what the document leaves open claims no silence. `alone`: it
@@ -204,14 +204,14 @@ def _is_question(text: str, sentence: re.Match[str]) -> bool:
 
 def assess_silence_claim(
     reply: str, annotated: AnnotatedAnswer | None, quotations: Sequence[Span] = (), language: str = ENGLISH.code
-) -> Silence:
+) -> SilenceAssessment:
     """Find the phrases by which a reply claims silence, outside its `quotations`.
 
     `language` is the document's code; where its rules are not known, nothing is found and `annotated` is None.
     """
     rules = _find_silence_rules(reply, language)
     if rules is None:
-        return Silence(False, (), None, mute=is_empty_or_refusal(reply, language))
+        return SilenceAssessment(False, (), None, mute=is_empty_or_refusal(reply, language))
     reader, expected, small = (
         _SilenceReader(rules),
         _should_claim_silence(annotated, language),
@@ -219,13 +219,13 @@ def assess_silence_claim(
     )
     phrases = reader.find_silence_phrases(small, quotations)
     if not phrases:
-        return Silence(False, (), expected, mute=is_empty_or_refusal(reply, language))
+        return SilenceAssessment(False, (), expected, mute=is_empty_or_refusal(reply, language))
     sentences = reader.find_asserting_sentences_or_all(small, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
     claim = next(reader.select_silence_claims(small, phrases), None)
     if claim is None or not reader.claim_opens_first_assertion(small, sentences[0], claim):
-        return Silence(False, phrases, expected, mute=is_empty_or_refusal(reply, language))
+        return SilenceAssessment(False, phrases, expected, mute=is_empty_or_refusal(reply, language))
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
     begin, end = claim
     opening, ending = small[sentences[0].start() : begin], small[end : sentences[0].end()]
@@ -236,7 +236,7 @@ def assess_silence_claim(
     )
     # A later sentence that turns says something of its own, whatever it denies beside that.
     turned = any(reader.match_rule_at_start(rules.contrast, match.group().lstrip()) for match in sentences[1:])
-    return Silence(True, phrases, expected, alone=all(denying) and not adds_statement and not turned)
+    return SilenceAssessment(True, phrases, expected, alone=all(denying) and not adds_statement and not turned)
 
 
 def _find_silence_rules(reply: str, language: str) -> SilenceRules | None:

@@ -106,21 +106,22 @@ def _list_denied_subject_words(sentence: str, rules: SilenceRules) -> list[str]:
     return [word for word in words if not vague.fullmatch(word)]
 
 
-def _have_related_words(stated: set[str], wanted: set[str], language: Language) -> bool:
+def _have_related_words(reply_words: set[str], question_words: set[str], language: Language) -> bool:
     """Whether two sets of words have one in common, up to an ending or as a part of a compound."""
-    if stated & wanted:
+    if reply_words & question_words:
         return True
-    if any(_are_related_words(first, second) for first in stated for second in wanted):
+    if any(_are_related_words(first, second) for first in reply_words for second in question_words):
         return True
     # Of a compound each part is looked for by itself.
     compound_parts = (
-        stem_question_words(" ".join(first), language, second) for first, second in ((stated, wanted), (wanted, stated))
+        stem_question_words(" ".join(first), language, second)
+        for first, second in ((reply_words, question_words), (question_words, reply_words))
     )
-    return any({*parts} & second for parts, second in zip(compound_parts, (wanted, stated), strict=True))
+    return any({*parts} & second for parts, second in zip(compound_parts, (question_words, reply_words), strict=True))
 
 
-def _are_related_words(first: str, second: str) -> bool:
-    short, long = sorted((first, second), key=len)
+def _are_related_words(first_word: str, second_word: str) -> bool:
+    short, long = sorted((first_word, second_word), key=len)
     begins = len(short) >= _STEM and len(long) - len(short) <= _ENDING and long.startswith(short)
     return begins or (len(short) >= _PART and short in long)
 

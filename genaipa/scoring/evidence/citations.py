@@ -283,9 +283,11 @@ def _find_ordinal_citations(reply: str, forms: _CitationForms) -> Iterator[Citat
         yield Citation(*match.span(), word=word or "Section", number=number)
 
 
-def _read_citation_list(reply: str, first: Citation, max_citations: int, forms: _CitationForms) -> list[Citation]:
+def _read_citation_list(
+    reply: str, first_citation: Citation, max_citations: int, forms: _CitationForms
+) -> list[Citation]:
     """Continue a list from its first citation."""
-    citations = [first]
+    citations = [first_citation]
     while len(citations) < max_citations and (item := forms.more.match(reply, citations[-1].end)):
         joint, number = item.group("joint"), item.group("number").replace(" ", "")
         if not _is_next_number_in_list(reply, item, citations[-1], forms):
@@ -297,8 +299,8 @@ def _read_citation_list(reply: str, first: Citation, max_citations: int, forms: 
         another = re.fullmatch(r"\d+[A-Za-z]?", number) and number != citations[-1].number and ":" not in joint
         # So does "Part 5, 6. With partners": a number with a title of its own.
         titled = re.match(r"\.[ \t]+[A-Z]", reply[item.end() : item.end() + 4])
-        word = first.word if (another and not titled) or not _HIGHER.match(first.word) else ""
-        citations.append(Citation(*item.span("number"), word=word, number=number, loose=first.loose))
+        word = first_citation.word if (another and not titled) or not _HIGHER.match(first_citation.word) else ""
+        citations.append(Citation(*item.span("number"), word=word, number=number, loose=first_citation.loose))
     return citations
 
 

@@ -16,7 +16,7 @@ from genaipa.languages.catalog import language_to_read_reply
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import find_innermost_cited_section
-from genaipa.scoring.evidence.abstention import Silence, assess_silence_claim
+from genaipa.scoring.evidence.abstention import SilenceAssessment, assess_silence_claim
 from genaipa.scoring.evidence.asked import denials_concern_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import ResolvedCitation, find_and_resolve_citations
@@ -54,7 +54,7 @@ class Evidence:
 
     references: tuple[ResolvedCitation, ...]
     quotations: tuple[Quotation, ...]
-    silence: Silence
+    silence: SilenceAssessment
     suggestion: float | None
     reason: str
     targets: int = 0
@@ -73,22 +73,27 @@ def collect_reply_evidence(
     reply: str,
     document: Document,
     *,
-    parts: Sequence[Span] = (),
+    part_spans_given: Sequence[Span] = (),
     annotated: AnnotatedAnswer | None = None,
-    part_set: str = "",
-    summarised: bool = False,
+    annotated_part_set: str = "",
+    system_had_summary: bool = False,
     question: QuestionWordings | None = None,
 ) -> Evidence:
     """Collect the evidence about a reply.
 
-    `parts` are the spans of "Part 1", "Part 2", … as this system was given the document. `part_set` is the segmentation
-    of the annotated answer's own "Part n", perhaps another. `summarised`: the system had a summary, whose parts it may
-    mean. Without the `question` a denial is taken to be of it.
+    `part_spans_given` are the spans of "Part 1", "Part 2", … as this system was given the document.
+    `annotated_part_set` is the segmentation of the annotated answer's own "Part n", perhaps another.
+    `system_had_summary`: the system had a summary, whose parts it may mean. Without the `question` a denial is taken to
+    be of it.
     """
     targets = (
-        [span for _, span in locate_annotated_sections(annotated, document, part_set) if span] if annotated else []
+        [span for _, span in locate_annotated_sections(annotated, document, annotated_part_set) if span]
+        if annotated
+        else []
     )
-    named = find_and_resolve_citations(reply, document, parts, targets, summarised=summarised)
+    named = find_and_resolve_citations(
+        reply, document, part_spans_given, targets, system_had_summary=system_had_summary
+    )
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _lies_in_quotation(reference, quotations, document))
     exact_quotations = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
@@ -97,7 +102,7 @@ def collect_reply_evidence(
         language_to_read_reply(reply, document.language),
     )
     if language is None or language.citations is None or language.silence is None:
-        return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
+        return Evidence(references, quotations, silence, None, "", len(targets), True, system_had_summary)
     points = not references and _mentions_section(reply, document, silence, language.citations.pointing)
     ours = (
         denials_concern_question(reply, silence.phrases, question, document) if question and silence.phrases else True
@@ -111,7 +116,7 @@ def collect_reply_evidence(
         # A summary has parts of its own.
         summary = re.search(language.citations.summary, reply.casefold())
         value, reason = (None, "") if summary else _suggest_value_and_reason_from_sections(references)
-    context = points, summarised, language.code, ours
+    context = points, system_had_summary, language.code, ours
     return Evidence(references, quotations, silence, value, reason, len(targets), *context)
 
 
@@ -148,7 +153,7 @@ def _lies_in_quotation(reference: ResolvedCitation, quotations: Sequence[Quotati
     )
 
 
-def _mentions_section(reply: str, document: Document, silence: Silence, pointing_pattern: str) -> bool:
+def _mentions_section(reply: str, document: Document, silence: SilenceAssessment, pointing_pattern: str) -> bool:
     """Whether a reply has a section's title, or mentions a section except to say that there is none.
 
     `pointing_pattern` is how an answer points at a section without a number: "the following section:", "Reference:
@@ -168,7 +173,7 @@ def _mentions_section(reply: str, document: Document, silence: Silence, pointing
 
 def _suggest_value_and_reason_where_silent(
     references: tuple[ResolvedCitation, ...],
-    silence: Silence,
+    silence: SilenceAssessment,
     *,
     mentions_section: bool,
     concerns_question: bool | None,

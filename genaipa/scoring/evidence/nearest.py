@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import LANGUAGES, is_mark_end_of_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, expression
-from genaipa.policies.search import language_to_search, stem_content_words
+from genaipa.policies.search import language_for_search_or_english, stem_content_words
 from genaipa.systems.extractive import split_sentences
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _SHORT = rf"(?<!\w)[{CAPITAL}]"
 
 
 @dataclass(frozen=True)
-class Claim:
+class SentenceMatch:
     """A sentence of an answer, from its first character to the one behind its last, and what comes nearest to it.
 
     `near` are sentences of the document, the nearest first. `line` is how the nearest reads where it bears on the
@@ -75,13 +75,13 @@ class Claim:
     literal: bool = False
 
 
-def match_sentences_to_document(reply: str, document: Document, evidence: Evidence) -> list[Claim]:
+def match_sentences_to_document(reply: str, document: Document, evidence: Evidence) -> list[SentenceMatch]:
     """List the sentences of an answer in order, each with what comes nearest to it in the document."""
     language, index = LANGUAGES.get(evidence.language), load_sentence_index(document.text)
     unclaimed = _merge_overlapping_spans(_find_citation_and_denial_spans(reply, evidence, language))
     citations = _merge_overlapping_spans([(reference.start, reference.end) for reference in evidence.references])
     company = set(stem_content_words(document.company, index.language))
-    claims: list[Claim] = []
+    claims: list[SentenceMatch] = []
     for start, end, title in walk_sentence_and_title_bounds(
         reply, language, [(reference.start, reference.end) for reference in evidence.references]
     ):
@@ -90,7 +90,7 @@ def match_sentences_to_document(reply: str, document: Document, evidence: Eviden
             word for word in sentence_words if not _lies_in_any_span(unclaimed, word.start(), word.start())
         ]
         wanted = set(stem_content_words(" ".join(word[0] for word in claiming_words), index.language)) - company
-        near, share = index.find_nearest_sentences_and_top_share(wanted if len(claims) < MOST_CLAIMS else set())
+        near, share = index.find_nearest_sentences_and_first_share(wanted if len(claims) < MOST_CLAIMS else set())
         line, literal = None, False
         if (
             len(claims) < MOST_CLAIMS
@@ -106,7 +106,9 @@ def match_sentences_to_document(reply: str, document: Document, evidence: Eviden
             literal = index.has_phrase(" ".join(uncited))
             line = cut_excerpt(near[0].text, wanted, index.language) if share >= SHOWN_SHARE else None
             line = "" if index.measure_share_of_known_words(wanted) < KNOWN_SHARE else line
-        claims.append(Claim(start, end, tuple((sentence.start, sentence.end) for sentence in near), line, literal))
+        claims.append(
+            SentenceMatch(start, end, tuple((sentence.start, sentence.end) for sentence in near), line, literal)
+        )
     return claims
 
 
@@ -168,9 +170,9 @@ def walk_sentence_and_title_bounds(
             inside = _lies_in_any_span(closed, mark.start() - 1, mark.end())
             if inside or not _ends_sentence(text, line.start(), mark, language):
                 continue
-            yield from _trim_nonblank_span(text, start, mark.end(), title)
+            yield from _yield_trimmed_span_if_nonblank(text, start, mark.end(), title)
             start = mark.end()
-        yield from _trim_nonblank_span(text, start, line.end(), title)
+        yield from _yield_trimmed_span_if_nonblank(text, start, line.end(), title)
 
 
 def _merge_overlapping_spans(spans: Iterable[Span]) -> list[Span]:
@@ -190,7 +192,7 @@ def _lies_in_any_span(merged_spans: list[Span], start: int, end: int) -> bool:
     return index >= 0 and end < merged_spans[index][1]
 
 
-def _trim_nonblank_span(text: str, start: int, end: int, is_title: bool) -> Iterator[tuple[int, int, bool]]:
+def _yield_trimmed_span_if_nonblank(text: str, start: int, end: int, is_title: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield a stretch without the blanks around it, if it has a word."""
     stretch = text[start:end]
     if _WORD.search(stretch):
@@ -221,7 +223,7 @@ class SentenceIndex:
     """The sentences of a document, by their words."""
 
     def __init__(self, text: str) -> None:
-        self.language = language_to_search(text)
+        self.language = language_for_search_or_english(text)
         self.sentences = split_sentences(text)
         self._words = [frozenset(stem_content_words(sentence.text, self.language)) for sentence in self.sentences]
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
@@ -255,7 +257,7 @@ class SentenceIndex:
                 shared[n] += self._weigh_word_by_rarity(word)
         return shared
 
-    def find_nearest_sentences_and_top_share(self, claim_words: set[str]) -> tuple[list[Sentence], float]:
+    def find_nearest_sentences_and_first_share(self, claim_words: set[str]) -> tuple[list[Sentence], float]:
         """Find sentences that share part of a claim's words, the nearest first, and the share that the first has."""
         whole = self._measure_word_vector_length(claim_words) ** 2 or 1.0
         shares = {

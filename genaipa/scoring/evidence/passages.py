@@ -159,10 +159,10 @@ class OtherDocuments:
                 masks[key] = masks.get(key, 0) | 1 << number
         return masks
 
-    def contains_most_of_passage(self, passage: str, asked_document: str = "") -> bool:
-        """Whether one of the texts, but for `asked_document`, has at least half of the passage's runs of words."""
+    def does_one_contain_most_of_passage(self, passage: str, asked_document_name: str = "") -> bool:
+        """Whether one of the texts, but for `asked_document_name`, has at least half of the passage's runs of words."""
         runs = [hash(run) for run in list_four_word_runs(list_normalized_words(passage))]
         masks = Counter(self._text_bits_by_word_run_hash.get(run, 0) for run in runs)
-        bits = (1 << number for number, name in enumerate(self._texts) if name != asked_document)
+        bits = (1 << number for number, name in enumerate(self._texts) if name != asked_document_name)
         best = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)
         return bool(runs) and best >= SAME * len(runs)

@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.language import STOPS, UNSPACED
-from genaipa.policies.reading import read_markdown, read_markdown_line
+from genaipa.policies.reading import markdown_line_text, read_markdown
 from genaipa.policies.search import token_pattern
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ class TextIndex:
         """Count the letters of the words that begin before a character."""
         return self._starts[bisect_left(self.spans, (position, 0))]
 
-    def _span_of_letters(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the span of the letters `first` to `last` in the text; None if they cut a word."""
-        begin, finish = bisect_right(self._starts, first) - 1, bisect_right(self._starts, last) - 1
-        if self._starts[begin] != first or self._starts[finish] != last:
+    def _span_of_letters(self, first_letter: int, end_letter: int) -> tuple[int, int] | None:
+        """Return the span of the letters `first_letter` to `end_letter` in the text; None if they cut a word."""
+        begin, finish = bisect_right(self._starts, first_letter) - 1, bisect_right(self._starts, end_letter) - 1
+        if self._starts[begin] != first_letter or self._starts[finish] != end_letter:
             return None
         return self.spans[begin][0], self.spans[finish - 1][1]
 
@@ -216,7 +216,7 @@ def match_quotation_exact_or_normalized(quotation: str, document_text: str) -> t
     # An answer may quote with links or emphasis of its own.
     spans = (
         _find_quotation_in_pieces(quoted, index_text(document_text))
-        for quoted in dict.fromkeys((quotation, read_markdown_line(quotation)))
+        for quoted in dict.fromkeys((quotation, markdown_line_text(quotation)))
     )
     span = next(filter(None, spans), None)
     return ("normalised", span) if span else None
@@ -250,7 +250,7 @@ def find_percent_similarity_and_passage(text: str, document_text: str) -> tuple[
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     document = index_text(document_text)
-    words = [casefold_and_compose_word(word) for word in document.token.findall(read_markdown_line(text))]
+    words = [casefold_and_compose_word(word) for word in document.token.findall(markdown_line_text(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
     for first in _find_candidate_window_starts(words, document):

@@ -31,23 +31,23 @@ def is_empty_or_refusal(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    return any(_yield_refusal_by_language(lowercase_keeping_positions(reply), language))
+    return any(_test_refusal_in_each_language(lowercase_keeping_positions(reply), language))
 
 
 def is_opening_an_answer(opening: str, language: str) -> bool:
     """Tell whether the first sentence of a reply, in small letters, says something, so that the reply does."""
-    return all(refusal is False for refusal in _yield_refusal_by_language(opening, language))
+    return all(refusal is False for refusal in _test_refusal_in_each_language(opening, language))
 
 
-def _yield_refusal_by_language(lower_reply: str, language: str) -> Iterator[bool | None]:
+def _test_refusal_in_each_language(lower_reply: str, language: str) -> Iterator[bool | None]:
     """Yield whether a reply refuses by the rules of the document's language and of English."""
     plain = lower_reply.replace("\u2019", "'")
     for spoken in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):
         if spoken.refusals is not None:
-            yield _is_refusal(plain, spoken, spoken.refusals)
+            yield _is_refusal_or_none_if_all_asides(plain, spoken, spoken.refusals)
 
 
-def _is_refusal(reply: str, language: Language, rules: RefusalRules) -> bool | None:
+def _is_refusal_or_none_if_all_asides(reply: str, language: Language, rules: RefusalRules) -> bool | None:
     """Tell whether some clause refuses, and every other is an aside; none says that the document is not known.
 
     None if all are asides.
@@ -66,9 +66,13 @@ def _is_refusal(reply: str, language: Language, rules: RefusalRules) -> bool | N
     return refused or None
 
 
-def _tells_of_document(part: str, rules: RefusalRules) -> bool:
+def _tells_of_document(clause_part: str, rules: RefusalRules) -> bool:
     """Tell whether what follows a refusal behind a comma tells of the document: "while I can't advise you, it says"."""
-    return count_words(part, HALF) > _COURTESY and _has_match(rules.text, part) and not _is_side_remark(part, rules)
+    return (
+        count_words(clause_part, HALF) > _COURTESY
+        and _has_match(rules.text, clause_part)
+        and not _is_side_remark(clause_part, rules)
+    )
 
 
 def _split_clauses(reply: str, rules: RefusalRules) -> Iterator[str]:

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from genaipa.policies.numbering import from_roman
+from genaipa.policies.numbering import roman_value_or_zero
 from genaipa.policies.sections import Section, find_innermost_cited_section
 from genaipa.scoring.evidence.citations import Citation, find_citations
-from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, overlap_by_half
+from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, overlap_by_half_of_shorter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,18 +58,19 @@ class ResolvedCitation:
 def find_and_resolve_citations(
     reply: str,
     document: Document,
-    parts: Sequence[Span] = (),
-    expected: Sequence[Span] = (),
+    part_spans_given: Sequence[Span] = (),
+    expected_spans: Sequence[Span] = (),
     *,
-    summarised: bool = False,
+    system_had_summary: bool = False,
 ) -> tuple[ResolvedCitation, ...]:
     """Find the references of a reply in order; of numbers the first thousand.
 
-    `parts` are the spans of the parts given to the system, `expected` the spans of the annotated answer's sections.
-    A system that was given a summary (`summarised`) may mean its parts, so a number without a title is uncertain.
+    `part_spans_given` are the spans of the parts given to the system, `expected_spans` the spans of the annotated
+    answer's sections. A system that was given a summary (`system_had_summary`) may mean its parts, so a number without
+    a title is uncertain.
     """
     citations = find_citations(reply, document)
-    lookup = _CitationLookup(document, parts)
+    lookup = _CitationLookup(document, part_spans_given)
     lookup.counts_sections = any(lookup.calls_section_a_part(citation) for citation in citations)
     sections_by_citation: dict[Citation, FoundSection] = {}
     references = []
@@ -83,12 +84,14 @@ def find_and_resolve_citations(
         section, outside = sections_by_citation[key], citation.outside
         # A number of several steps that the document has is its own, as is a title.
         sure = section.span and not section.split and (citation.title or "." in citation.number)
-        if summarised and citation.number and not outside and not sure:
+        if system_had_summary and citation.number and not outside and not sure:
             section, outside = section._replace(span=None), "perhaps another text"
         if citation.loose and (not section.span or section.problem):
             continue
         target = section.span
-        expected_indices = tuple(n for n, span in enumerate(expected) if target and overlap_by_half(target, span))
+        expected_indices = tuple(
+            n for n, span in enumerate(expected_spans) if target and overlap_by_half_of_shorter(target, span)
+        )
         references.append(
             ResolvedCitation(
                 start=citation.start,
@@ -101,8 +104,10 @@ def find_and_resolve_citations(
                 problem=section.problem,
                 split=section.split,
                 missing=not target and not outside and section.sure,
-                touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
-                instead=lookup.find_expected_section_label(citation.number, expected)
+                touches=any(target[0] < span[1] and span[0] < target[1] for span in expected_spans)
+                if target
+                else False,
+                instead=lookup.find_expected_section_label(citation.number, expected_spans)
                 if section.split and not expected_indices
                 else "",
             )
@@ -147,10 +152,10 @@ class _CitationLookup:
         if citation.last:
             last = replace(citation, number=citation.last)
             return _join_sections_to_range(
-                self.sections.find_section(citation.singular_word_and_number, ""),
-                self.sections.find_section(last.singular_word_and_number, ""),
+                self.sections.find_section_or_explain_absence(citation.singular_word_and_number, ""),
+                self.sections.find_section_or_explain_absence(last.singular_word_and_number, ""),
             )
-        return self.sections.find_section(citation.singular_word_and_number, citation.title)
+        return self.sections.find_section_or_explain_absence(citation.singular_word_and_number, citation.title)
 
     def _is_section_miscalled_part_or_chapter(self, citation: Citation) -> bool:
         """Whether "Chapter 7" or "Part 7" is section 7 of a document that has neither chapters nor parts."""
@@ -178,14 +183,14 @@ class _CitationLookup:
         return (
             "." in citation.number
             or not part_span
-            or bool(citation.title and self.sections.has_title(section, citation.title))
+            or bool(citation.title and self.sections.has_similar_title(section, citation.title))
         )
 
-    def find_expected_section_label(self, number: str, expected: Sequence[Span]) -> str:
+    def find_expected_section_label(self, part_number: str, expected_spans: Sequence[Span]) -> str:
         """Return the label of the section with a part's number, if the annotated answer rests on that section."""
-        section = self.sections.find_section_by_label(f"Section {number}") if number.isdecimal() else None
+        section = self.sections.find_section_by_label(f"Section {part_number}") if part_number.isdecimal() else None
         is_expected = section and any(
-            overlap_by_half(self.sections.span_with_subsections(section), span) for span in expected
+            overlap_by_half_of_shorter(self.sections.span_with_subsections(section), span) for span in expected_spans
         )
         return section.label if section and is_expected else ""
 
@@ -210,7 +215,7 @@ class _CitationLookup:
         """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
         number = citation.number
         if not number.isdecimal():
-            result = self.sections.find_section(f"Section {number}", citation.title)
+            result = self.sections.find_section_or_explain_absence(f"Section {number}", citation.title)
             split = re.fullmatch(r"(\d+)\.?([A-Za-z].*)", number)
             if result.span or not split:
                 return result
@@ -219,7 +224,7 @@ class _CitationLookup:
             )
         part_span = self._part_span(number)
         if part_span is None:
-            named = self.sections.find_section(f"Part {number}", citation.title)
+            named = self.sections.find_section_or_explain_absence(f"Part {number}", citation.title)
             return named if named.span else self._resolve_missing_part(citation)
         if citation.title and not citation.last:
             return self._find_title_in_part_or_elsewhere(number, part_span, citation.title)
@@ -230,9 +235,9 @@ class _CitationLookup:
             _join_sections_to_range(first, self._find_part_shown_to_system(citation.last)) if citation.last else first
         )
 
-    def _find_section_meant_by_part_number(self, number: str) -> Section | None:
+    def _find_section_meant_by_part_number(self, part_number: str) -> Section | None:
         """Return the section with the number of a part, where this answer counts the sections so."""
-        return self.sections.find_section_by_label(f"Section {number}") if self.counts_sections else None
+        return self.sections.find_section_by_label(f"Section {part_number}") if self.counts_sections else None
 
     def _resolve_missing_part(self, citation: Citation) -> FoundSection:
         """Resolve a part that the system was not given, by its title if that tells what is meant."""
@@ -247,35 +252,39 @@ class _CitationLookup:
             return self.sections.make_found_section(section, "assuming that the answer calls sections parts")
         return self._find_part_shown_to_system(citation.number)
 
-    def _find_part_shown_to_system(self, number: str) -> FoundSection:
-        if part_span := self._part_span(number):
-            return FoundSection(f"Part {number}", part_span, split=True)
+    def _find_part_shown_to_system(self, part_number: str) -> FoundSection:
+        if part_span := self._part_span(part_number):
+            return FoundSection(f"Part {part_number}", part_span, split=True)
         # A system that was given no parts may count those of a summary.
-        return FoundSection("", None, f"no Part {number} in this document", sure=bool(self.parts))
+        return FoundSection("", None, f"no Part {part_number} in this document", sure=bool(self.parts))
 
-    def _find_title_in_part_or_elsewhere(self, number: str, part_span: Span, title: str) -> FoundSection:
+    def _find_title_in_part_or_elsewhere(self, part_number: str, part_span: Span, title: str) -> FoundSection:
         """Find what has a title, in a part or elsewhere; the part itself, if nothing has it."""
         inside, title_place = (
             self.sections.headings.find_title_or_similar_words(title, part_span),
             self.sections.headings.find_title_or_similar_words(title),
         )
         if inside and inside.heading:
-            return FoundSection(f"Part {number}: {inside.label}", inside.span)
+            return FoundSection(f"Part {part_number}: {inside.label}", inside.span)
         if title_place and title_place.heading:
-            is_inside = title_place.is_in_section_numbered(number)
-            elsewhere = "" if is_inside else f"which is outside the system's Part {number}"
+            is_inside = title_place.is_in_section_numbered(part_number)
+            elsewhere = "" if is_inside else f"which is outside the system's Part {part_number}"
             return FoundSection(title_place.label, title_place.span, elsewhere)
-        if section := self._find_section_meant_by_part_number(number):
-            another = "" if self.sections.has_title(section, title) else "which has a different title"
+        if section := self._find_section_meant_by_part_number(part_number):
+            another = "" if self.sections.has_similar_title(section, title) else "which has a different title"
             return self.sections.make_found_section(section, another)
         if title_place and not title_place.fits:
             return FoundSection(title_place.label, title_place.span, "which has similar wording")
         invented = "but this document has no such heading" if self.sections.headings.is_title_absent(title) else ""
-        return FoundSection(f"Part {number}", part_span, invented, split=True)
+        return FoundSection(f"Part {part_number}", part_span, invented, split=True)
 
-    def _part_span(self, number: str) -> Span | None:
+    def _part_span(self, part_number: str) -> Span | None:
         """Return the span of a part as the system was given it."""
-        return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
+        return (
+            self.parts[int(part_number) - 1]
+            if part_number.isdecimal() and 0 < int(part_number) <= len(self.parts)
+            else None
+        )
 
     def _resolve_section_in_part(self, citation: Citation) -> FoundSection:
         """Find a section, or several, said to be in a part."""
@@ -310,8 +319,10 @@ class _CitationLookup:
         """
         part = f"Part {citation.within}"
         if find_innermost_cited_section(self.sections.document.sections, part):
-            return self.sections.find_section(f"{part}, {citation.singular_word_and_number}", citation.title)
-        result = self.sections.find_section(citation.singular_word_and_number, citation.title)
+            return self.sections.find_section_or_explain_absence(
+                f"{part}, {citation.singular_word_and_number}", citation.title
+            )
+        result = self.sections.find_section_or_explain_absence(citation.singular_word_and_number, citation.title)
         if not self._part_span(citation.within):
             return result
         if not result.span:
@@ -325,20 +336,20 @@ class _CitationLookup:
             )
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
         top = re.search(r"(\w+)\.\w+(?=\s|$)", result.label.partition(",")[0])
-        if citation.within in {citation.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
+        if citation.within in {citation.number.partition(".")[0], str(roman_value_or_zero(top[1]) if top else "")}:
             return result
         if "." in citation.number or citation.title or citation.number.isalpha():
             return result._replace(problem=result.problem or f"which is outside the system's {part}")
         return self._report_absence_or_other_title_in_part(part, citation)
 
-    def _report_absence_or_other_title_in_part(self, part: str, citation: Citation) -> FoundSection:
+    def _report_absence_or_other_title_in_part(self, part_label: str, citation: Citation) -> FoundSection:
         part_span = self._part_span(citation.within)
         section = (
             self.sections.find_section_in_part(citation.number, "", part_span) if part_span and citation.title else None
         )
         if section:
-            return section._replace(label=f"{part}: {section.label}", problem="which has a different title")
+            return section._replace(label=f"{part_label}: {section.label}", problem="which has a different title")
         several = f" to {citation.last}" if citation.last else ""
         return FoundSection(
-            "", None, f"no {citation.singular_word_and_number}{several} in the system's {part}", sure=False
+            "", None, f"no {citation.singular_word_and_number}{several} in the system's {part_label}", sure=False
         )

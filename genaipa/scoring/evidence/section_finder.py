@@ -204,7 +204,7 @@ class FoundSection(NamedTuple):
     split: bool = False
 
 
-def overlap_by_half(first: Span, second: Span) -> bool:
+def overlap_by_half_of_shorter(first: Span, second: Span) -> bool:
     """Whether at least half of the shorter of two passages lies in the other."""
     shared = min(first[1], second[1]) - max(first[0], second[0])
     return shared > 0 and 2 * shared >= min(first[1] - first[0], second[1] - second[0])
@@ -231,11 +231,11 @@ class SectionFinder:
         after = (s.start for s in self.places if s.start > section.start and s.level <= section.level)
         return section.start, max(section.end, next(after, section.end))
 
-    def find_section(self, label: str, title: str) -> FoundSection:
+    def find_section_or_explain_absence(self, label: str, title: str) -> FoundSection:
         """Return the section with a label and, if there is one beside it, with that title."""
         section, number = self.find_section_by_label(label), label.rpartition(" ")[2]
-        if section and (not title or self.has_title(section, title)):
-            return self.make_found_section(section, _describe_missing_subsection(section, number))
+        if section and (not title or self.has_similar_title(section, title)):
+            return self.make_found_section(section, _describe_subsection_if_missing(section, number))
         titled = self._find_title_under_any_label(label, title) if title else None
         if titled:
             return titled
@@ -258,7 +258,7 @@ class SectionFinder:
         listed = (
             s
             for s in find_inline_sections(self.document.text)
-            if find_innermost_cited_section((s,), label) and self.has_title(s, title)
+            if find_innermost_cited_section((s,), label) and self.has_similar_title(s, title)
         )
         section, title_place = next(listed, None), self.headings.find_title_or_similar_words(title)
         if section:
@@ -272,9 +272,11 @@ class SectionFinder:
             else None
         )
 
-    def find_section_by_label(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
+    def find_section_by_label(
+        self, label: str, candidate_sections: tuple[Section, ...] | None = None
+    ) -> Section | None:
         """Return the section with a label."""
-        sections = self.places if among is None else among
+        sections = self.places if candidate_sections is None else candidate_sections
         section = find_innermost_cited_section(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
         deepest = max((s.number.count(".") for s in self.places), default=0)
@@ -288,7 +290,7 @@ class SectionFinder:
         first, last = beneath[0], beneath[-1]
         return Section(number, f"{first.number} {first.title}", first.level - 1, first.start, last.end)
 
-    def has_title(self, section: Section, title: str) -> bool:
+    def has_similar_title(self, section: Section, title: str) -> bool:
         """Whether a section has the title by which it is cited."""
         from rapidfuzz.fuzz import ratio
 
@@ -315,7 +317,7 @@ class SectionFinder:
         if self._has_unreadable_heading_number:
             return False
         word, _, number = re.sub(rf"{BELOW}$", "", label).rpartition(" ")
-        text = _read_with_plain_digits(self.document.text)
+        text = _plain_text_with_ascii_digits(self.document.text)
         if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
             return not mentions_section(text, word, number)
         # Where there is a section 2, a section 1 may only have lost its number.
@@ -331,33 +333,41 @@ class SectionFinder:
         )
         return not re.search(begins, text)
 
-    def find_section_in_part(self, number: str, title: str, part: Span) -> FoundSection | None:
+    def find_section_in_part(self, section_number: str, title: str, part_span: Span) -> FoundSection | None:
         """Return the section with that number in a part: one of the outline, or what the part's own text numbers so."""
-        inside = tuple(section for section in self.places if section.start < part[1] and part[0] < section.end)
-        section = self.find_section_by_label(f"Section {number}", inside)
+        inside = tuple(
+            section for section in self.places if section.start < part_span[1] and part_span[0] < section.end
+        )
+        section = self.find_section_by_label(f"Section {section_number}", inside)
         # Beneath IV. the section IV.B is cited as B.
-        below = [s for s in inside if number.isalpha() and s.number.endswith(f".{number}")]
+        below = [s for s in inside if section_number.isalpha() and s.number.endswith(f".{section_number}")]
         listed = [
-            s for s in find_inline_sections(self.document.text) if s.number == number and part[0] <= s.start < part[1]
+            s
+            for s in find_inline_sections(self.document.text)
+            if s.number == section_number and part_span[0] <= s.start < part_span[1]
         ]
         candidates = [*([section] if section else []), *(below or listed)]
-        fitting = [s for s in candidates if not title or self.has_title(s, title)]
+        fitting = [s for s in candidates if not title or self.has_similar_title(s, title)]
         # One that begins there rather than one whose end is there.
-        chosen = min(fitting, key=lambda section: section.start < part[0], default=None)
+        chosen = min(fitting, key=lambda section: section.start < part_span[0], default=None)
         if chosen is None:
             return None
-        begun = chosen.start >= part[0] or overlap_by_half(self.span_with_subsections(chosen), part)
-        problem = _describe_missing_subsection(chosen, number) if begun else "which is only completed in that part"
+        begun = chosen.start >= part_span[0] or overlap_by_half_of_shorter(
+            self.span_with_subsections(chosen), part_span
+        )
+        problem = (
+            _describe_subsection_if_missing(chosen, section_number) if begun else "which is only completed in that part"
+        )
         return self.make_found_section(chosen, problem)
 
 
 @lru_cache(maxsize=8)
-def _read_with_plain_digits(text: str) -> str:
+def _plain_text_with_ascii_digits(text: str) -> str:
     """Read a document with plain digits."""
     return convert_digits_to_ascii(read_markdown(text).text)
 
 
-def _describe_missing_subsection(section: Section, number: str) -> str:
+def _describe_subsection_if_missing(section: Section, cited_number: str) -> str:
     """Return a sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
-    deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
-    return f"which has no subsection {number}" if deeper else ""
+    deeper = re.fullmatch(r"\d+(?:\.\d+)+", cited_number) and cited_number.count(".") > section.number.count(".")
+    return f"which has no subsection {cited_number}" if deeper else ""

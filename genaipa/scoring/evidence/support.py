@@ -12,7 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from genaipa.policies.search import language_to_search, stem_content_words
+from genaipa.policies.search import language_for_search_or_english, stem_content_words
 from genaipa.scoring.evidence.examine import locate_labelled_sections
 from genaipa.systems.extractive import split_sentences
 
@@ -33,7 +33,9 @@ _FEWEST = 3
 _CLAUSE = re.compile("(?<=[.!?;:])\\s+|,\\s+|[()\uff08\uff09\u3002\uff1b\uff1a\uff0c\uff01\uff1f]")
 
 
-def find_supporting_sentences(document: Document, annotated: AnnotatedAnswer, part_set: str = "") -> frozenset[Span]:
+def find_supporting_sentence_spans(
+    document: Document, annotated: AnnotatedAnswer, part_set: str = ""
+) -> frozenset[Span]:
     """Return the sentences, within its sections, that an annotated answer and its points rest on; perhaps none.
 
     A point rests on a sentence of each of its own sections, a clause of the answer on one of all sections together.
@@ -42,10 +44,10 @@ def find_supporting_sentences(document: Document, annotated: AnnotatedAnswer, pa
     spans: set[Span] = set()
     for point in annotated.points:
         for _, section in locate_labelled_sections(point.sections, document, part_set):
-            spans.update(index.find_sentences_for_statement(point.text, [section] if section else []))
+            spans.update(index.find_sentence_spans_for_statement(point.text, [section] if section else []))
     sections = [span for _, span in locate_labelled_sections(annotated.sections, document, part_set) if span]
     for clause in _CLAUSE.split(annotated.answer):
-        spans.update(index.find_sentences_for_statement(clause, sections))
+        spans.update(index.find_sentence_spans_for_statement(clause, sections))
     return frozenset(spans)
 
 
@@ -53,13 +55,13 @@ class _SentenceWords:
     """The sentences of a text with their words, and how rare each word is."""
 
     def __init__(self, text: str) -> None:
-        self._language = language_to_search(text)
+        self._language = language_for_search_or_english(text)
         self._words = {span: set(self._list_content_words(text[slice(*span)])) for span in sentence_spans(text)}
         having = Counter(word for words in self._words.values() for word in words)
         self._rarity = {word: self._compute_rarity(number) for word, number in having.items()}
         self._unknown = self._compute_rarity(0)
 
-    def find_sentences_for_statement(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
+    def find_sentence_spans_for_statement(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
         """Yield the sentences of these sections that have most of a statement's words."""
         words = set(self._list_content_words(statement))
         if len(words) < _FEWEST:

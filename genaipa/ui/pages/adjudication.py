@@ -15,12 +15,12 @@ from genaipa.scoring.aids import SUGGESTIONS, list_built_in_aids_in_plan
 from genaipa.scoring.events import Draft, Event, new_event_id
 from genaipa.ui.answer_view import (
     PreparedAnswer,
-    describe_metric,
-    describe_value,
     list_send_back_discussion,
+    make_metric_screen_data,
+    make_metric_value_screen_data,
     prepare_answer,
 )
-from genaipa.ui.panel import load_panels
+from genaipa.ui.panel import load_panels_enabled_by_plan
 from genaipa.ui.widgets import (
     ANY,
     cache_in_session,
@@ -78,23 +78,23 @@ class AdjudicationSession:
 
 def open_answer_on_next_visit(answer_digest: str) -> None:
     """Have the page open on this answer when it is next shown."""
-    _current_session().wanted = answer_digest
+    _get_or_create_adjudication_session().wanted = answer_digest
 
 
-def _current_session() -> AdjudicationSession:
+def _get_or_create_adjudication_session() -> AdjudicationSession:
     session: AdjudicationSession = st.session_state.setdefault("adjudication session", AdjudicationSession())
     return session
 
 
 def show_page(desk: Desk, user: User) -> None:
     """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
-    show_page_header("Adjudicate", visible=False)
+    show_page_header("Adjudicate", title_visible=False)
     st.html("<style>.stMainBlockContainer{padding-inline:1.2rem}</style>")
-    if user.why_no_adjudication:
-        st.text(user.why_no_adjudication)
+    if user.reason_user_may_not_adjudicate_or_empty:
+        st.text(user.reason_user_may_not_adjudicate_or_empty)
         return
     desk.current.read_new_events()
-    disputes = list_disputes(desk, user)
+    disputes = disputes_user_may_settle_by_answer(desk, user)
     if not disputes:
         show_notice(
             "adjudication none",
@@ -112,10 +112,10 @@ def show_page(desk: Desk, user: User) -> None:
     try:
         prepared = _load_answer_without_suggestions(desk, opened.answer)
     except GenaipaError as error:
-        desk.drop_unreadable_answer(opened.answer, error)
+        desk.drop_and_report_unreadable_answer(opened.answer, error)
         st.rerun()
     try:
-        desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
+        desk.queue.record_exposures(user.name, [opened.answer], sees_scores=True, sees_system=not desk.queue.plan.blind)
     except GenaipaError as error:
         show_notice("adjudication trouble", log_error_and_describe_for_desk(error), "bad")
         return
@@ -129,15 +129,15 @@ def show_page(desk: Desk, user: User) -> None:
         load_component("verdict")(
             key="verdict",
             data=_make_adjudication_screen_data(desk, user, disputes[opened.answer], opened, prepared)
-            | {"can": _list_possible_acts(desk, user, disputes[opened.answer], disputes, chosen)},
-            on_did_change=lambda: _handle_act(desk, user, disputes, chosen),
+            | {"can": _map_acts_to_whether_possible(desk, user, disputes[opened.answer], disputes, chosen)},
+            on_did_change=lambda: _carry_out_act_sent_by_browser(desk, user, disputes, chosen),
         )
 
 
 # -- which answer --
 
 
-def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
+def disputes_user_may_settle_by_answer(desk: Desk, user: User) -> dict[str, Dispute]:
     """List the disputes that this user may settle: answers with all their scores, the largest difference first."""
     stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
@@ -184,10 +184,10 @@ def _classify_settled_or_sent_back(desk: Desk, dispute: Dispute) -> str:
 
 
 def _choose_dispute_on_screen(
-    desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]
+    desk: Desk, user: User, disputes: Mapping[str, Dispute], filtered_answers: list[str]
 ) -> OpenDispute | None:
     """Choose the answer on screen while it is still in dispute, else the first that passes the filters."""
-    session = _current_session()
+    session = _get_or_create_adjudication_session()
     filters = tuple(st.session_state[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
     same_filters = session.filters == filters
     session.filters = filters
@@ -201,14 +201,16 @@ def _choose_dispute_on_screen(
         and opened.user == user.name
         and opened.answer in disputes
         # An answer whose adjudication was undone stays even if the filters exclude it.
-        and (same_filters or opened.answer in chosen)
+        and (same_filters or opened.answer in filtered_answers)
     )
     if not stays:
-        opened = session.opened = _load_dispute_with_draft(desk, user, disputes[chosen[0]]) if chosen else None
+        opened = session.opened = (
+            _load_dispute_with_draft(desk, user, disputes[filtered_answers[0]]) if filtered_answers else None
+        )
     return opened
 
 
-def _load_dispute_with_draft(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
+def _load_dispute_with_draft(desk: Desk, user: User, dispute: Dispute, outcome_message: str = "") -> OpenDispute:
     """Open an answer with this adjudicator's draft, else with their adjudication, else with what all gave."""
     name, adjudication = user.name, dispute.adjudication
     draft = desk.store.load_draft(name, dispute.answer, "adjudication")
@@ -218,11 +220,11 @@ def _load_dispute_with_draft(desk: Desk, user: User, dispute: Dispute, message: 
             keys = desk.rubric.format_as_digits(adjudication.values)
             draft = structs.replace(draft, typed=keys, note=adjudication.note, ticks=adjudication.ticks or UNSET)
         else:
-            draft = structs.replace(draft, typed=_format_agreed_keys_with_dots(desk.rubric, dispute))
-    return OpenDispute(name, dispute.answer, new_event_id(), draft, message)
+            draft = structs.replace(draft, typed=_format_agreed_digits_with_dots(desk.rubric, dispute))
+    return OpenDispute(name, dispute.answer, new_event_id(), draft, outcome_message)
 
 
-def _format_agreed_keys_with_dots(rubric: Rubric, dispute: Dispute) -> str:
+def _format_agreed_digits_with_dots(rubric: Rubric, dispute: Dispute) -> str:
     """Return the keys of the values that all analysts gave, and a dot where they differ."""
     values = next(score.values for score in dispute.scores.values() if score.values is not None)
     keys = rubric.format_as_digits(values)
@@ -232,7 +234,7 @@ def _format_agreed_keys_with_dots(rubric: Rubric, dispute: Dispute) -> str:
 
 
 def _show_dispute_counts_and_names_checkbox(
-    disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None
+    disputes: Mapping[str, Dispute], filtered_answers: list[str], opened: OpenDispute | None
 ) -> None:
     settled = sum(1 for dispute in disputes.values() if dispute.adjudication_or_mean_acceptance)
     means = sum(
@@ -240,7 +242,9 @@ def _show_dispute_counts_and_names_checkbox(
     )
     by_mean = f" ({means:,} by the mean)" if means else ""
     where = (
-        f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
+        f" · {filtered_answers.index(opened.answer) + 1:,} of {len(filtered_answers):,} shown"
+        if opened and opened.answer in filtered_answers
+        else ""
     )
     st.caption(
         f"Answers with differing scores: {len(disputes):,}, {settled:,} of them settled{by_mean}{where}",
@@ -259,7 +263,11 @@ def _load_answer_without_suggestions(desk: Desk, answer: str) -> PreparedAnswer:
         plan = desk.queue.plan
         own_aids = set(list_built_in_aids_in_plan(plan)) - {SUGGESTIONS}
         return prepare_answer(
-            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, own_aids=own_aids, panels=load_panels(plan)
+            desk.pool.load_case(answer),
+            desk.rubric,
+            mask_system_names=plan.blind,
+            built_in_aids=own_aids,
+            panels=load_panels_enabled_by_plan(plan),
         )
 
     return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_answer_without_suggestions)
@@ -270,13 +278,16 @@ def _make_adjudication_screen_data(
 ) -> dict[str, Any]:
     other_adjudications = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
     columns = [*dispute.scores.values(), *other_adjudications]
-    about = [{"name": event.analyst, "about": _describe_event_time(event), "note": event.note} for event in columns]
+    about = [
+        {"name": event.analyst, "about": _describe_event_time_and_duration(event), "note": event.note}
+        for event in columns
+    ]
     names = None
     if not st.session_state.get(_NAMES_KEY):
-        columns, about = _shuffle_scores_with_anonymous_headings(columns)
+        columns, about = _shuffle_scores_and_make_anonymous_heads(columns)
         names = {event.analyst: head["name"] for event, head in zip(columns, about, strict=True)}
     draft, rubric = opened.draft, desk.rubric
-    case, active_panels = prepared.case, load_panels(desk.queue.plan)
+    case, active_panels = prepared.case, load_panels_enabled_by_plan(desk.queue.plan)
     return {
         "id": opened.browser_id,
         "answer": opened.answer,
@@ -287,32 +298,32 @@ def _make_adjudication_screen_data(
         "bound": desk.people.key_by_action,
         "thread": list_send_back_discussion(desk, opened.answer, names),
         "panels": {
-            name: active_panels[name].make_data(case, rubric, columns) for name in prepared.screen_data["panels"]
+            name: active_panels[name].make_script_data(case, rubric, columns) for name in prepared.screen_data["panels"]
         },
     }
 
 
-def _shuffle_scores_with_anonymous_headings(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
+def _shuffle_scores_and_make_anonymous_heads(score_events: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
     """Hide the names behind scores: an order of each answer's own, and letters in place of names and times."""
 
     def hash_answer_and_analyst_for_sorting(event: Event) -> bytes:
         return hashlib.sha256(f"{event.answer}\0{event.analyst}".encode()).digest()
 
-    columns = sorted(columns, key=hash_answer_and_analyst_for_sorting)
+    score_events = sorted(score_events, key=hash_answer_and_analyst_for_sorting)
     heads = (
         f"{'Adjudicator' if event.kind == 'adjudication' else 'Analyst'} {chr(65 + n % 26)}"
-        for n, event in enumerate(columns)
+        for n, event in enumerate(score_events)
     )
-    return columns, [
-        {"name": head, "about": "", "note": event.note} for head, event in zip(heads, columns, strict=True)
+    return score_events, [
+        {"name": head, "about": "", "note": event.note} for head, event in zip(heads, score_events, strict=True)
     ]
 
 
-def _list_possible_acts(
-    desk: Desk, user: User, dispute: Dispute, disputes: Mapping[str, Dispute], chosen: list[str]
+def _map_acts_to_whether_possible(
+    desk: Desk, user: User, dispute: Dispute, disputes: Mapping[str, Dispute], filtered_answers: list[str]
 ) -> dict[str, bool]:
-    has_others = len(chosen) > 1
-    last = _find_last_decision(desk, user, disputes)
+    has_others = len(filtered_answers) > 1
+    last = _find_own_last_decision(desk, user, disputes)
     return {
         "back": has_others,
         "skip": has_others,
@@ -322,18 +333,20 @@ def _list_possible_acts(
     }
 
 
-def _describe_event_time(event: Event) -> str:
+def _describe_event_time_and_duration(event: Event) -> str:
     words = "adjudicated " if event.kind == "adjudication" else "calibration " if event.calibration else ""
     return f"{words}{format_utc_minute(event.time)}\n{format_duration(event.seconds)}"
 
 
 def _make_metric_row_with_given_values(
-    rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]
+    rubric: Rubric, metric: str, dispute: Dispute, score_events: list[Event]
 ) -> dict[str, Any]:
     return {
-        **describe_metric(rubric, metric),
+        **make_metric_screen_data(rubric, metric),
         "given": [
-            describe_value(rubric, metric, event.values[metric]) for event in columns if event.values is not None
+            make_metric_value_screen_data(rubric, metric, event.values[metric])
+            for event in score_events
+            if event.values is not None
         ],
         "differs": dispute.differences[metric] > 0,
     }
@@ -342,9 +355,11 @@ def _make_metric_row_with_given_values(
 # -- what comes from the browser --
 
 
-def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
+def _carry_out_act_sent_by_browser(
+    desk: Desk, user: User, disputes: Mapping[str, Dispute], filtered_answers: list[str]
+) -> None:
     """Carry out an act of the adjudicator once: one for an answer no longer on screen was carried out before."""
-    session, sent = _current_session(), st.session_state["verdict"].get("did")
+    session, sent = _get_or_create_adjudication_session(), st.session_state["verdict"].get("did")
     opened = session.opened
     if not sent or opened is None or sent["id"] != opened.browser_id:
         return
@@ -353,14 +368,16 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
         if sent["what"] in _DECISIONS:
             decide, message = _DECISIONS[sent["what"]]
             decide(desk, user, opened)
-            session.opened = _open_dispute_after(desk, user, opened, disputes, chosen, message)
+            session.opened = _load_next_dispute_unless_last(desk, user, opened, disputes, filtered_answers, message)
             return
         if _draft_keys_note_and_ticks(opened.draft) != _draft_keys_note_and_ticks(before):
             desk.store.save_draft(opened.draft)
         if sent["what"] == "undo":
-            session.opened = _withdraw_last_decision(desk, user, opened, disputes)
+            session.opened = _withdraw_last_decision_and_reload(desk, user, opened, disputes)
         elif sent["what"] in ("skip", "back"):
-            beside = _step_through_answers_cyclically(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
+            beside = _find_neighbouring_answer_cyclically(
+                opened.answer, filtered_answers, 1 if sent["what"] == "skip" else -1
+            )
             session.opened = _load_dispute_with_draft(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
         session.opened = replace(
@@ -368,17 +385,17 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
         )
 
 
-def _copy_draft_with_sent_values(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
+def _copy_draft_with_sent_values(desk: Desk, draft: Draft, browser_data: Mapping[str, Any]) -> Draft:
     """Update the draft with the values, ticks and note that were sent; unchanged if these make no sense."""
-    typed = str(sent["typed"])
+    typed = str(browser_data["typed"])
     if not desk.rubric.are_draft_digits(typed):
         return draft
-    note, seconds = str(sent["note"]), float(sent["seconds"])
+    note, seconds = str(browser_data["note"]), float(browser_data["seconds"])
     read = structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=UNSET, updated=now())
     prepared = _load_answer_without_suggestions(desk, draft.answer)
     try:
         for panel in prepared.panels:
-            read = panel.update_draft(prepared.case, sent, read)
+            read = panel.update_draft(prepared.case, browser_data, read)
     except ValueError:
         return draft
     return read
@@ -401,11 +418,11 @@ def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
     )
 
 
-def _accept_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
+def _accept_mean_of_scores(desk: Desk, user: User, opened: OpenDispute) -> None:
     desk.queue.accept_mean(user.name, opened.answer, seconds=opened.draft.seconds)
 
 
-def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
+def _send_answer_back_and_discard_draft(desk: Desk, user: User, opened: OpenDispute) -> None:
     """Send the answer back with the note; later the form is filled in from the new scores."""
     desk.queue.send_answer_back(user.name, opened.answer, opened.draft.note, seconds=opened.draft.seconds)
     desk.store.discard_draft(user.name, opened.answer, "adjudication")
@@ -413,27 +430,35 @@ def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
 
 _DECISIONS = {
     "save": (_save_adjudication, "Saved."),
-    "mean": (_accept_mean, "The mean stands."),
-    "again": (_send_back, "Sent back: the answer returns here once its analysts have looked at it again."),
+    "mean": (_accept_mean_of_scores, "The mean stands."),
+    "again": (
+        _send_answer_back_and_discard_draft,
+        "Sent back: the answer returns here once its analysts have looked at it again.",
+    ),
 }
 
 
-def _open_dispute_after(
-    desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str], message: str
+def _load_next_dispute_unless_last(
+    desk: Desk,
+    user: User,
+    opened: OpenDispute,
+    disputes: Mapping[str, Dispute],
+    filtered_answers: list[str],
+    outcome_message: str,
 ) -> OpenDispute | None:
     """Return the next answer once something was decided about this one."""
-    beside = _step_through_answers_cyclically(opened.answer, chosen, 1)
+    beside = _find_neighbouring_answer_cyclically(opened.answer, filtered_answers, 1)
     # The last one of its kind: the filters show the others.
-    return None if beside == opened.answer else _load_dispute_with_draft(desk, user, disputes[beside], message)
+    return None if beside == opened.answer else _load_dispute_with_draft(desk, user, disputes[beside], outcome_message)
 
 
-def _step_through_answers_cyclically(answer: str, chosen: list[str], step: int) -> str:
+def _find_neighbouring_answer_cyclically(answer: str, filtered_answers: list[str], step: int) -> str:
     """Find the answer after (1) or before (-1) this one; after the last comes the first."""
-    position = chosen.index(answer) if answer in chosen else -1
-    return chosen[(position + step) % len(chosen)] if chosen else answer
+    position = filtered_answers.index(answer) if answer in filtered_answers else -1
+    return filtered_answers[(position + step) % len(filtered_answers)] if filtered_answers else answer
 
 
-def _find_last_decision(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
+def _find_own_last_decision(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
     decisions = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
     decisions += [
@@ -443,11 +468,11 @@ def _find_last_decision(desk: Desk, user: User, disputes: Mapping[str, Dispute])
     return max(mine, key=desk.current.event_number, default=None)
 
 
-def _withdraw_last_decision(
+def _withdraw_last_decision_and_reload(
     desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]
 ) -> OpenDispute:
     """Withdraw the last decision; its answer is there again with the note that was typed."""
-    last = _find_last_decision(desk, user, disputes)
+    last = _find_own_last_decision(desk, user, disputes)
     if last is None:
         return opened
     desk.queue.withdraw_event_and_restore_draft(last)

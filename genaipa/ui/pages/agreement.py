@@ -12,19 +12,19 @@ from genaipa.scoring.agreement import (
     Agreement,
     AnalystLeniency,
     AnalystPair,
-    explain_missing_alpha,
+    explain_missing_alpha_or_empty,
     measure_analyst_agreement,
 )
 from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import (
     annotated_answer_texts_with_doubt,
     load_case_or_rerun_page,
-    question_text,
+    make_question_text_to_scroll_to,
     show_scores_recording_exposure,
 )
 from genaipa.ui.download import offer_scores_download_recording_exposure
 from genaipa.ui.pages import adjudication
-from genaipa.ui.panel import load_panels
+from genaipa.ui.panel import load_panels_enabled_by_plan
 from genaipa.ui.scoring_session import read_question_and_reply_beginning
 from genaipa.ui.widgets import (
     FOLD,
@@ -33,14 +33,14 @@ from genaipa.ui.widgets import (
     ListCell,
     ListColumn,
     ListRow,
-    Text,
+    TitledText,
     cache_in_session,
     number_column_heads,
     show_heading,
-    show_long_table,
     show_notice,
     show_page_header,
     show_table,
+    show_table_in_pages,
     show_texts,
 )
 from genaipa.words import format_count
@@ -48,12 +48,12 @@ from genaipa.words import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.scoring.answers import Pool
+    from genaipa.scoring.answers import AnswerPool
     from genaipa.scoring.assignment import Dispute
     from genaipa.scoring.current import CurrentScores
     from genaipa.scoring.people import User
     from genaipa.scoring.rubric import Rubric
-    from genaipa.scoring.store import Store
+    from genaipa.scoring.store import ScoreStore
     from genaipa.stats.agreement import ScaleAgreement
     from genaipa.ui.desk import Desk
 
@@ -85,10 +85,10 @@ def show_page(desk: Desk, user: User) -> None:
             f"With fewer than {FEW} answers, these numbers may change a lot with every score.",
             "warning",
         )
-    _show_metrics(agreement, desk.rubric)
-    _show_pairs(agreement, desk.rubric)
+    _show_agreement_by_metric(agreement, desk.rubric)
+    _show_analyst_pairs_that_differ_most(agreement, desk.rubric)
     _show_leniency_and_drift(agreement, desk.rubric)
-    for panel in load_panels().values():
+    for panel in load_panels_enabled_by_plan().values():
         panel.show_agreement(desk, user)
     _show_disputes_recording_exposure(desk, user)
     offer_scores_download_recording_exposure(desk, user)
@@ -105,12 +105,16 @@ def measure_agreement_and_dropped_count(desk: Desk, excluded_analysts: tuple[str
 
 @lru_cache(maxsize=2)
 def _agreement_and_dropped_count_cached(
-    pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
+    pool: AnswerPool,
+    current: CurrentScores,
+    store: ScoreStore,
+    excluded_analysts: tuple[str, ...],
+    _stamp: tuple[int, ...],
 ) -> tuple[Agreement, int]:
     """Measure the agreement once for all sessions, and again after a new answer or score."""
     all_scores = [
         score
-        for score in current.all_scores()
+        for score in current.list_all_current_scores()
         if score.answer in pool.answers and score.analyst not in excluded_analysts
     ]
     left_out = sum(not score.independent for score in all_scores)
@@ -121,11 +125,13 @@ def _agreement_and_dropped_count_cached(
     return measure_analyst_agreement(scores, store.rubric), left_out
 
 
-def _make_metric_column_heads(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
-    return number_column_heads(*(f"{SHORT.get(metric, name)}{suffix}" for metric, name in rubric.display_names.items()))
+def _make_metric_column_heads(rubric: Rubric, heading_suffix: str = "") -> list[str | ListColumn]:
+    return number_column_heads(
+        *(f"{SHORT.get(metric, name)}{heading_suffix}" for metric, name in rubric.display_names.items())
+    )
 
 
-def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
+def _show_agreement_by_metric(agreement: Agreement, rubric: Rubric) -> None:
     show_heading("By metric")
     show_table(
         "agreement metrics",
@@ -139,11 +145,11 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
             ListRow(
                 (
                     rubric.display_names[metric],
-                    _alpha_cell(measures),
-                    _format_number(measures.ac2),
-                    _format_share(measures.commonest),
-                    _format_share(measures.equal),
-                    _format_number(measures.difference),
+                    _make_alpha_cell(measures),
+                    _format_two_decimals_or_dash(measures.ac2),
+                    _format_percent_or_dash(measures.commonest),
+                    _format_percent_or_dash(measures.equal),
+                    _format_two_decimals_or_dash(measures.difference),
                 )
             )
             for metric, measures in agreement.metrics.items()
@@ -156,8 +162,8 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
     )
 
 
-def _alpha_cell(measures: ScaleAgreement) -> ListCell:
-    reason = explain_missing_alpha(measures.why, measures.value)
+def _make_alpha_cell(measures: ScaleAgreement) -> ListCell:
+    reason = explain_missing_alpha_or_empty(measures.why, measures.value)
     if isnan(measures.alpha):
         return ListCell(reason, tone="quiet")
     if isnan(measures.low):
@@ -170,23 +176,23 @@ def _alpha_cell(measures: ScaleAgreement) -> ListCell:
     )
 
 
-def _show_pairs(agreement: Agreement, rubric: Rubric) -> None:
+def _show_analyst_pairs_that_differ_most(agreement: Agreement, rubric: Rubric) -> None:
     show_heading("Pairs that differ most")
     columns = [
         "analysts",
         *number_column_heads("answers", "mean difference"),
         *_make_metric_column_heads(rubric, " equal"),
     ]
-    show_long_table("agreement pairs", "Pairs of analysts", columns, agreement.pairs, _pair_row)
+    show_table_in_pages("agreement pairs", "Pairs of analysts", columns, agreement.pairs, _make_analyst_pair_row)
 
 
-def _pair_row(pair: AnalystPair) -> ListRow:
-    equal = (_format_share(metric.equal) for metric in pair.metrics.values())
+def _make_analyst_pair_row(pair: AnalystPair) -> ListRow:
+    equal = (_format_percent_or_dash(metric.equal) for metric in pair.metrics.values())
     return ListRow(
         (
             " and ".join(pair.analysts),
             _make_answer_count_cell_grey_if_few(pair.answers),
-            _format_number(pair.difference),
+            _format_two_decimals_or_dash(pair.difference),
             *equal,
         )
     )
@@ -200,7 +206,7 @@ def _show_leniency_and_drift(agreement: Agreement, rubric: Rubric) -> None:
         *_make_metric_column_heads(rubric),
         *number_column_heads("drift"),
     ]
-    show_long_table(
+    show_table_in_pages(
         "agreement leanings", "Leniency by analyst", columns, agreement.leanings, _make_leniency_and_drift_row
     )
     st.caption(
@@ -211,13 +217,13 @@ def _show_leniency_and_drift(agreement: Agreement, rubric: Rubric) -> None:
 
 
 def _make_leniency_and_drift_row(leaning: AnalystLeniency) -> ListRow:
-    lenient = map(_format_signed_number, leaning.lenient.values())
-    drift = _format_signed_number(leaning.drift)
+    lenient = map(_format_signed_decimals_or_dash, leaning.lenient.values())
+    drift = _format_signed_decimals_or_dash(leaning.drift)
     return ListRow(
         (
             leaning.analyst,
             _make_answer_count_cell_grey_if_few(leaning.answers),
-            _format_signed_number(leaning.overall),
+            _format_signed_decimals_or_dash(leaning.overall),
             *lenient,
             drift,
         )
@@ -242,18 +248,18 @@ def _show_disputes_recording_exposure(desk: Desk, user: User) -> None:
     columns = ["question", "answer begins", "document", "analysts", *_make_metric_column_heads(desk.rubric), "settled"]
 
     def record_scores_of_page_as_seen(page: Sequence[Dispute]) -> None:
-        desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
+        desk.queue.record_exposures(name, [dispute.answer for dispute in page], sees_scores=True)
 
     title = "Answers that differ most"
-    show_long_table(
+    show_table_in_pages(
         "agreement answers",
         title,
         columns,
         disputes,
-        lambda d: _dispute_row(desk, d),
-        chosen=st.session_state.get(ANSWER, ""),
-        choose=lambda digest: st.session_state.update({ANSWER: digest}),
-        before_page=record_scores_of_page_as_seen,
+        lambda d: _make_dispute_row(desk, d),
+        chosen_row_id=st.session_state.get(ANSWER, ""),
+        on_row_chosen=lambda digest: st.session_state.update({ANSWER: digest}),
+        before_showing_page=record_scores_of_page_as_seen,
     )
     st.caption(
         "The difference between the highest and the lowest value of each metric, red if it spans the whole scale. "
@@ -264,26 +270,30 @@ def _show_disputes_recording_exposure(desk: Desk, user: User) -> None:
         _show_disputed_answer_with_settle_button(desk, user, chosen)
 
 
-def _show_disputed_answer_with_settle_button(desk: Desk, user: User, digest: str) -> None:
+def _show_disputed_answer_with_settle_button(desk: Desk, user: User, answer_digest: str) -> None:
     """Show an answer in dispute, as whoever settles it has it, with everyone's scores and notes."""
-    answer = desk.pool.answers.get(digest)
+    answer = desk.pool.answers.get(answer_digest)
     if answer is None:
         return
-    case = load_case_or_rerun_page(desk, digest)
+    case = load_case_or_rerun_page(desk, answer_digest)
     reply = case.mask_names_in_reply() if desk.queue.plan.blind else case.reply
-    entries = [question_text(case, digest), Text(reply, "Answer", fold=FOLD), *annotated_answer_texts_with_doubt(case)]
+    entries = [
+        make_question_text_to_scroll_to(case, answer_digest),
+        TitledText(reply, "Answer", fold=FOLD),
+        *annotated_answer_texts_with_doubt(case),
+    ]
     show_texts("agreement reply", entries)
-    show_scores_recording_exposure(desk, user, answer, key="agreement scores")
-    if user.adjudicates and digest in adjudication.list_disputes(desk, user):
+    show_scores_recording_exposure(desk, user, answer, key_prefix="agreement scores")
+    if user.adjudicates and answer_digest in adjudication.disputes_user_may_settle_by_answer(desk, user):
         adjudication_page = st.session_state.get(PAGES_KEY, {}).get("adjudicate")
         if (
-            st.button("Settle this answer", on_click=adjudication.open_answer_on_next_visit, args=(digest,))
+            st.button("Settle this answer", on_click=adjudication.open_answer_on_next_visit, args=(answer_digest,))
             and adjudication_page
         ):
             st.switch_page(adjudication_page)
 
 
-def _dispute_row(desk: Desk, dispute: Dispute) -> ListRow:
+def _make_dispute_row(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
     widest = max(desk.rubric.values) - min(desk.rubric.values)
     spread = (_make_difference_cell_red_if_maximal(difference, widest) for difference in dispute.differences.values())
@@ -305,13 +315,13 @@ def _make_answer_count_cell_grey_if_few(answers: int) -> ListCell:
     return ListCell(f"{answers:,}", tone="quiet" if answers < FEW else "")
 
 
-def _format_share(share: float | None) -> str:
+def _format_percent_or_dash(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
 
 
-def _format_number(value: float | None) -> str:
+def _format_two_decimals_or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _format_signed_number(value: float | None) -> str:
+def _format_signed_decimals_or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:+z.2f}"

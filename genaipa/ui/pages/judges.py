@@ -12,13 +12,13 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.charts import show_chapter
-from genaipa.ui.results import make_view_of_answers_user_may_see
+from genaipa.ui.results import make_results_view_user_may_see
 from genaipa.ui.widgets import (
-    Text,
+    TitledText,
     make_note_folded_to_first_sentence,
+    show_first_problems,
     show_notice,
     show_page_header,
-    show_problems,
     show_texts,
 )
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 def show_page(desk: Desk, user: User) -> None:
     """Show what each judge is worth, and the figures and tables that this rests on."""
     show_page_header("Judges")
-    if user.why_no_adjudication:
-        st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
+    if user.reason_user_may_not_adjudicate_or_empty:
+        st.text(f"{user.reason_user_may_not_adjudicate_or_empty} This page is for those who adjudicate.")
         return
     desk.pool.read_new_answers()
     desk.current.read_new_events()
-    show_problems("judges problems", desk.list_problems(user))
+    show_first_problems("judges problems", desk.list_pool_problems_user_may_read(user))
     results = _open_judged_results_user_may_see(desk, user)
     waiting = results is not None and _show_note_and_tell_if_answers_hidden(results)
     if results is None or not results.judges_chapter.tables:
@@ -46,7 +46,8 @@ def show_page(desk: Desk, user: User) -> None:
         return
     findings, *tables = results.judges_chapter.tables
     entries = [
-        Text(row["finding"], row["judge"], _describe_judge_counts(row)) for row in findings.data.to_dict("records")
+        TitledText(row["finding"], row["judge"], _describe_judge_counts(row))
+        for row in findings.data.to_dict("records")
     ]
     show_texts("judges findings", [*entries, make_note_folded_to_first_sentence("", findings.note)])
     show_chapter("judges", replace(results.judges_chapter, tables=tables), results)
@@ -54,10 +55,10 @@ def show_page(desk: Desk, user: User) -> None:
 
 def _open_judged_results_user_may_see(desk: Desk, user: User) -> ResultsView | None:
     """Open the view of the answers that this user is not asked to score any more; None without run or judge."""
-    if not any(map(Judge.parse, desk.current.analysts("machine"))):
+    if not any(map(Judge.parse, desk.current.list_analysts_with_current_scores("machine"))):
         return None
     with st.spinner("Comparing the judges with people …"):
-        return make_view_of_answers_user_may_see(desk, user)
+        return make_results_view_user_may_see(desk, user)
 
 
 def _show_note_and_tell_if_answers_hidden(results: ResultsView) -> bool:
@@ -71,5 +72,8 @@ def _show_note_and_tell_if_answers_hidden(results: ResultsView) -> bool:
     return bool(number)
 
 
-def _describe_judge_counts(row: dict[Any, Any]) -> str:
-    return f"answers judged: {row['judged']}; also scored by people: {row['answers']}; passes: {row['passes']}"
+def _describe_judge_counts(finding_row: dict[Any, Any]) -> str:
+    return (
+        f"answers judged: {finding_row['judged']}; also scored by people: {finding_row['answers']}; passes: "
+        f"{finding_row['passes']}"
+    )

@@ -20,13 +20,13 @@ from genaipa.systems.catalog import resolve_system
 from genaipa.ui.widgets import (
     FOLD,
     ListRow,
-    Text,
+    TitledText,
     Tone,
     cache_in_session,
+    show_first_problems,
     show_heading,
     show_notice,
     show_page_header,
-    show_problems,
     show_table,
     show_texts,
 )
@@ -69,7 +69,7 @@ def show_page(desk: Desk, user: User) -> None:
         last: SavedReply = st.session_state.pop(LAST)
         show_notice("by hand last", last.sentence, last.tone)
     waiting, unusable = _list_waiting_runs_and_problems(desk)
-    show_problems("by hand problems", unusable)
+    show_first_problems("by hand problems", unusable)
     if not waiting:
         show_notice(
             "by hand none",
@@ -95,8 +95,8 @@ def show_page(desk: Desk, user: User) -> None:
         load_object(forms[chosen])(desk, user, manual, chosen)
         return
     chat = next(chat for chat in chats if chat.sheet.name == chosen)
-    _show_progress(manual, chat)
-    _show_chat(desk.workspace, folder, manual, chat)
+    _show_missing_answer_counts(manual, chat)
+    _show_chat_messages_and_reply_box(desk.workspace, folder, manual, chat)
 
 
 def _list_waiting_runs_and_problems(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
@@ -148,7 +148,7 @@ def _list_unfinished_chats(manual: ManualRun) -> list[UnfinishedChat]:
     return chats
 
 
-def _show_progress(manual: ManualRun, chat: UnfinishedChat) -> None:
+def _show_missing_answer_counts(manual: ManualRun, chat: UnfinishedChat) -> None:
     systems = {ready.resolved.requested_name for ready in manual.systems}
     rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
     planned, missing = sum(row.planned for row in rows), sum(row.missing_count for row in rows)
@@ -159,11 +159,13 @@ def _show_progress(manual: ManualRun, chat: UnfinishedChat) -> None:
     )
 
 
-def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: UnfinishedChat) -> None:
+def _show_chat_messages_and_reply_box(
+    workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: UnfinishedChat
+) -> None:
     """Show the messages to paste, and the box for the reply to the last of them."""
     sheet, (key, call), *later = chat.sheet, *chat.missing.items()
     introduction = [
-        Text(
+        TitledText(
             message.content,
             f"{number}. Paste this and wait for the reply, which is not recorded",
             copies=True,
@@ -189,7 +191,9 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
         title = f"{len(introduction) + 1}. Paste this: {request}"
     else:
         title = f"Paste this in the chat in which you asked {last.label}: {request}"
-    show_texts(f"by hand turn {key}", [Text(call.messages[-1].content, title, tone="asked", copies=True, fold=FOLD)])
+    show_texts(
+        f"by hand turn {key}", [TitledText(call.messages[-1].content, title, tone="asked", copies=True, fold=FOLD)]
+    )
     box = f"by hand reply {key}"
 
     def save_typed_reply_and_remember_outcome() -> None:
@@ -208,17 +212,17 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
 def save_reply(
     workspace: Workspace,
     folder: RunFolder,
-    call_name: tuple[str, str],
+    call_key_and_label: tuple[str, str],
     reply: str,
     *,
     author: str = "",
-    seconds: float = 0.0,
+    writing_seconds: float = 0.0,
 ) -> SavedReply:
     """Keep one reply, by its call's key and label, and hold the run's lock only for that.
 
     `author` is who wrote it, in so many seconds, of a system whose replies people write.
     """
-    key, label = call_name
+    key, label = call_key_and_label
     if not reply:
         return SavedReply("There is no reply in the box yet.", "warning")
     try:
@@ -226,8 +230,8 @@ def save_reply(
         with run.open_or_create_folder().hold_for_writing_and_list_repairs():
             # Read anew now that no other process can write: the reply may be in already.
             manual = asyncio.run(open_manual_run(run))
-            collected = asyncio.run(manual.record_replies({key: reply}, author=author, seconds={key: seconds}))
-            manual.write_sheets()
+            collected = asyncio.run(manual.record_replies({key: reply}, author=author, seconds={key: writing_seconds}))
+            manual.write_new_sheets()
             save_manual_progress(manual)
     except RunBusyError as error:
         return SavedReply(f"Not saved: {error} Your text is still in the box.", "bad")

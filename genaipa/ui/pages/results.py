@@ -16,13 +16,13 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import format_confidence
 from genaipa.runs.experiments import classify_experiment
-from genaipa.scoring.rubric import M_ALL_RANGE, format_value
+from genaipa.scoring.rubric import M_ALL_RANGE, format_signed_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import (
     annotated_answer_texts_with_doubt,
     load_case_or_rerun_page,
-    question_text,
+    make_question_text_to_scroll_to,
     show_scores_recording_exposure,
 )
 from genaipa.ui.charts import drop_judges_chapter_unless_adjudicator, show_chapter
@@ -34,7 +34,7 @@ from genaipa.ui.results import (
     RowKind,
     ScoredAnswer,
     ScoreFilter,
-    make_view,
+    make_results_view_cached,
     results_cache,
 )
 from genaipa.ui.widgets import (
@@ -42,15 +42,15 @@ from genaipa.ui.widgets import (
     FOLD,
     ListCell,
     ListRow,
-    Text,
+    TitledText,
     make_note_folded_to_first_sentence,
     number_column_heads,
+    show_first_problems,
     show_heading,
-    show_long_table,
     show_notice,
     show_page_header,
-    show_problems,
     show_table,
+    show_table_in_pages,
     show_texts,
 )
 from genaipa.words import format_count
@@ -74,7 +74,7 @@ def show_page(desk: Desk, user: User) -> None:
     desk.pool.read_new_answers()
     desk.current.read_new_events()
     show_page_header("Results")
-    show_problems("results problems", desk.list_problems(user))
+    show_first_problems("results problems", desk.list_pool_problems_user_may_read(user))
     cache = results_cache(desk.pool)
     snapshot = _load_snapshot_and_offer_update(desk, cache)
     if snapshot is None:
@@ -84,7 +84,7 @@ def show_page(desk: Desk, user: User) -> None:
         return
     choice = _choose_filters(snapshot)
     ahead = desk.queue.answers_analyst_may_still_score(user.name) if user.scores else frozenset[str]()
-    results = make_view(snapshot, choice, snapshot.make_hidden_byte_per_distinct_answer(ahead))
+    results = make_results_view_cached(snapshot, choice, snapshot.make_hidden_byte_per_distinct_answer(ahead))
     _show_hidden_answers_note_and_button(desk, user, results)
     if results.frame["counted"].any():
         _show_leaderboard(results)
@@ -101,7 +101,7 @@ def _load_snapshot_and_offer_update(desk: Desk, cache: ResultsCache) -> ResultsS
     # The boxes' values are there as long as one stays on the page.
     arrived = "results system" not in st.session_state
     with st.spinner("Reading the runs …"):
-        snapshot = cache.get_or_read_snapshot(desk, renew=arrived)
+        snapshot = cache.get_or_read_snapshot(desk, renew_if_stale=arrived)
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were computed.", width="content")
@@ -150,7 +150,7 @@ def _show_hidden_answers_note_and_button(desk: Desk, user: User, results: Result
         st.button(
             "Show me all of them",
             key="results show all",
-            on_click=lambda: desk.queue.record_exposures(user.name, scored, system=True, scores=True),
+            on_click=lambda: desk.queue.record_exposures(user.name, scored, sees_system=True, sees_scores=True),
         )
 
 
@@ -185,8 +185,8 @@ def _show_leaderboard(results: ResultsView) -> None:
                 str(row["system"]),
                 board.format_cell("m_all", row["m_all"]),
                 *(str(row[name]) for name in came),
-                _interval_cell(board, row, "low", "high"),
-                _interval_cell(board, row, "policies_low", "policies_high"),
+                _make_interval_cell(board, row, "low", "high"),
+                _make_interval_cell(board, row, "policies_low", "policies_high"),
                 *(board.format_cell(name, row[name]) or "-" for name in experiments),
                 f"{row['answers']:,}",
                 f"{row['scored_by']}: {row['scored']}" if "scored" in board.main_columns else str(row["scored_by"]),
@@ -228,11 +228,12 @@ def _show_people_and_judge_estimates(results: ResultsView) -> None:
     show_texts("results people and judge notes", [*notes, make_note_folded_to_first_sentence("", estimates.note)])
 
 
-def _interval_cell(board: Table, row: charts.Line, low_column: str, high_column: str) -> ListCell:
+def _make_interval_cell(leaderboard: Table, row: charts.TableRow, low_column: str, high_column: str) -> ListCell:
     value, scale = row["m_all"], M_ALL_RANGE
-    if board.format_cell(low_column, row[low_column]):
+    if leaderboard.format_cell(low_column, row[low_column]):
         written = (
-            f"[{board.format_cell(low_column, row[low_column])}, {board.format_cell(high_column, row[high_column])}]"
+            f"[{leaderboard.format_cell(low_column, row[low_column])}, "
+            f"{leaderboard.format_cell(high_column, row[high_column])}]"
         )
         return ListCell(written, low=row[low_column], value=value, high=row[high_column], scale=scale)
     too_few = low_column == "policies_low" and row["documents"] < LEAST_DOCUMENTS
@@ -253,9 +254,9 @@ def _show_heatmap_answers_and_box_plots(desk: Desk, user: User, results: Results
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
     rows: RowKind = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(experiment), scores=True)
+    desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(experiment), sees_scores=True)
     cell = heatmap.show_heatmap_and_choose_cell(results, experiment, rows)
-    line = heatmap.find_table_line(results, cell) if cell else None
+    line = heatmap.find_table_row_of_heatmap_cell(results, cell) if cell else None
     if cell is not None and line is not None:
         _show_cell_answers_recording_exposure(desk, user, results, cell, line)
     elif cell is not None:
@@ -267,16 +268,16 @@ def _show_heatmap_answers_and_box_plots(desk: Desk, user: User, results: Results
 
 
 def _show_cell_answers_recording_exposure(
-    desk: Desk, user: User, results: ResultsView, cell: heatmap.HeatmapCell, line: charts.Line
+    desk: Desk, user: User, results: ResultsView, cell: heatmap.HeatmapCell, table_row: charts.TableRow
 ) -> None:
     """Show the answers whose scores a cell is a mean of, and one of them to read."""
     show_heading("Behind the cell")
-    value = line[cell.column]
-    banded = f" ({heatmap.find_band(cell.column, value, results.bounds)})"
+    value = table_row[cell.column]
+    banded = f" ({heatmap.classify_band_of_heatmap_value(cell.column, value, results.bounds)})"
     written = f"{heatmap.format_heatmap_value(cell.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
     named = f"{cell.system}, {cell.experiment}: {heatmap.headings_by_heatmap_column(results)[cell.column]} {written}"
-    meaning = results.row_meanings(cell.rows).get(cell.name, "")
-    show_texts("results cell", [Text(meaning or cell.name, cell.name, named, "strong", arrives=str(cell))])
+    meaning = results.meaning_by_row_name(cell.rows).get(cell.name, "")
+    show_texts("results cell", [TitledText(meaning or cell.name, cell.name, named, "strong", arrives=str(cell))])
     answers = results.list_heatmap_row_answers(cell.system, cell.experiment, cell.rows, cell.name)
     counted = sum(len(answer.counted_rows) for answer in answers)
     st.caption(
@@ -288,7 +289,7 @@ def _show_cell_answers_recording_exposure(
 
     def record_page_systems_and_scores_as_seen(on_page: Sequence[ScoredAnswer]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
-        desk.queue.record_exposures(user.name, digests, system=True, scores=True)
+        desk.queue.record_exposures(user.name, digests, sees_system=True, sees_scores=True)
 
     def remember_chosen_cell_answer_in_session(digest: str) -> None:
         st.session_state[heatmap.ANSWER] = digest
@@ -298,15 +299,15 @@ def _show_cell_answers_recording_exposure(
         *(heatmap.headings_by_heatmap_column(results)[column] for column in _cell_column_and_m_all(cell.column))
     )
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
-    show_long_table(
+    show_table_in_pages(
         heatmap.ANSWERS,
         "Answers behind the cell",
         columns,
         answers,
-        lambda answer: _answer_row(desk, answer, cell),
-        chosen=st.session_state.get(heatmap.ANSWER, ""),
-        choose=remember_chosen_cell_answer_in_session,
-        before_page=record_page_systems_and_scores_as_seen,
+        lambda answer: _make_scored_answer_row(desk, answer, cell),
+        chosen_row_id=st.session_state.get(heatmap.ANSWER, ""),
+        on_row_chosen=remember_chosen_cell_answer_in_session,
+        before_showing_page=record_page_systems_and_scores_as_seen,
     )
     digest = st.session_state.get(heatmap.ANSWER, "")
     if digest and any(answer["answer"] == digest for answer in answers):
@@ -320,7 +321,7 @@ def _cell_column_and_m_all(column: str) -> list[str]:
     return list(dict.fromkeys((column, "m_all")))
 
 
-def _answer_row(desk: Desk, answer: ScoredAnswer, cell: heatmap.HeatmapCell) -> ListRow:
+def _make_scored_answer_row(desk: Desk, answer: ScoredAnswer, cell: heatmap.HeatmapCell) -> ListRow:
     """Return an answer, or a published score, with its averages and each analyst's values."""
     published = answer["unit"] == "table"
     cells: list[str | ListCell] = [answer["document"] or "mean over documents"]
@@ -336,36 +337,44 @@ def _answer_row(desk: Desk, answer: ScoredAnswer, cell: heatmap.HeatmapCell) -> 
     return ListRow(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
-def _describe_scorer_and_value(row: charts.Line, column: str) -> str:
-    origin = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
-    value = row[column]
+def _describe_scorer_and_value(score_row: charts.TableRow, column: str) -> str:
+    origin = (
+        " (adjudicated)"
+        if score_row["role"] == "adjudication"
+        else " (machine)"
+        if score_row["scorer"] == "machine"
+        else ""
+    )
+    value = score_row[column]
     # A published score is a mean, and need not be one of the rubric's values.
     return (
-        f"{row['analyst']}{origin} "
-        f"{heatmap.format_heatmap_value(column, value) if column == 'm_all' else format_value(value)}"
+        f"{score_row['analyst']}{origin} "
+        f"{heatmap.format_heatmap_value(column, value) if column == 'm_all' else format_signed_value(value)}"
     )
 
 
-def _show_answer_with_optional_comparison(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell) -> None:
+def _show_answer_with_optional_comparison(
+    desk: Desk, user: User, answer_digest: str, cell: heatmap.HeatmapCell
+) -> None:
     """Show one answer: the question, the reply, the annotated answer, and everyone's scores with their notes.
 
     Another system's answer to the same question about the same document can be put beside it.
     """
-    answer = desk.pool.answers.get(digest)
+    answer = desk.pool.answers.get(answer_digest)
     if answer is None:
         return
-    case = load_case_or_rerun_page(desk, digest)
+    case = load_case_or_rerun_page(desk, answer_digest)
     other_answers = _map_labels_to_other_systems_answers(desk, user, answer, cell)
     picked = (
-        st.selectbox("Compare with", [ALONE, *other_answers], key=f"results beside {digest}")
+        st.selectbox("Compare with", [ALONE, *other_answers], key=f"results beside {answer_digest}")
         if other_answers
         else ALONE
     )
-    question, annotated = question_text(case, digest), annotated_answer_texts_with_doubt(case)
-    reply = Text(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)
+    question, annotated = make_question_text_to_scroll_to(case, answer_digest), annotated_answer_texts_with_doubt(case)
+    reply = TitledText(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)
     if picked == ALONE:
         show_texts("results reply", [question, reply, *annotated])
-        show_scores_recording_exposure(desk, user, answer, key="results scores")
+        show_scores_recording_exposure(desk, user, answer, key_prefix="results scores")
         return
     show_texts("results asked", [question])
     other_reply = _read_answer_recording_exposure(desk, user, other_answers[picked], picked)
@@ -374,9 +383,9 @@ def _show_answer_with_optional_comparison(desk: Desk, user: User, digest: str, c
             show_texts(f"results {key}", [text])
     show_texts("results annotated", annotated)
     # Below, where notes have room.
-    for key, name, read in (("", cell.system, digest), (" beside", picked, other_answers[picked])):
-        show_texts(f"results scored{key}", [Text(name, "Scores of", tone="system")])
-        show_scores_recording_exposure(desk, user, desk.pool.answers[read], key=f"results scores{key}")
+    for key, name, read in (("", cell.system, answer_digest), (" beside", picked, other_answers[picked])):
+        show_texts(f"results scored{key}", [TitledText(name, "Scores of", tone="system")])
+        show_scores_recording_exposure(desk, user, desk.pool.answers[read], key_prefix=f"results scores{key}")
 
 
 def _map_labels_to_other_systems_answers(
@@ -399,11 +408,11 @@ def _map_labels_to_other_systems_answers(
     return dict(sorted(digests.items()))
 
 
-def _read_answer_recording_exposure(desk: Desk, user: User, digest: str, title: str) -> Text:
+def _read_answer_recording_exposure(desk: Desk, user: User, answer_digest: str, title: str) -> TitledText:
     """Read the other answer, after recording that it and its scores are seen."""
-    desk.queue.record_exposures(user.name, [digest], system=True, scores=True)
-    answer, case = desk.pool.answers[digest], load_case_or_rerun_page(desk, digest)
-    return Text(case.reply, title, answer.status, fold=FOLD)
+    desk.queue.record_exposures(user.name, [answer_digest], sees_system=True, sees_scores=True)
+    answer, case = desk.pool.answers[answer_digest], load_case_or_rerun_page(desk, answer_digest)
+    return TitledText(case.reply, title, answer.status, fold=FOLD)
 
 
 # -- the rest of the report --
@@ -415,7 +424,7 @@ def _show_chosen_report_chapter_on_demand(desk: Desk, user: User, results: Resul
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:
         return
-    desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(), scores=True)
+    desk.queue.record_exposures(user.name, results.list_answers_exposed_by_small_cells(), sees_scores=True)
     with st.spinner("Computing the report …"):
         chapters = {
             chapter.title: chapter for chapter in drop_judges_chapter_unless_adjudicator(results.report.chapters, user)

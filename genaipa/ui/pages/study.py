@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.judging.name import Judge
-from genaipa.ui.desk import format_hours_and_minutes, list_workloads
+from genaipa.ui.desk import format_hours_and_minutes, list_analyst_workloads
 from genaipa.ui.download import offer_scores_download_recording_exposure
-from genaipa.ui.launch import explain_missing_results_packages
+from genaipa.ui.launch import explain_missing_results_packages_if_any
 from genaipa.ui.pages import adjudication
 from genaipa.ui.pages.agreement import FEW, measure_agreement_and_dropped_count
-from genaipa.ui.widgets import PAGES_KEY, Text, show_notice, show_page_header, show_problems, show_texts
+from genaipa.ui.widgets import PAGES_KEY, TitledText, show_first_problems, show_notice, show_page_header, show_texts
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
     from genaipa.scoring.people import User
-    from genaipa.ui.desk import Desk, Workload
+    from genaipa.ui.desk import AnalystWorkload, Desk
     from genaipa.ui.results import ResultsView
 
 _LATELY = timedelta(days=7)
@@ -48,38 +48,42 @@ class StudyFinding:
 def show_page(desk: Desk, user: User) -> None:
     """Show the five sentences; the two that rest on the report's numbers follow when those are computed."""
     show_page_header("Study")
-    if user.why_no_adjudication:
-        st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
+    if user.reason_user_may_not_adjudicate_or_empty:
+        st.text(f"{user.reason_user_may_not_adjudicate_or_empty} This page is for those who adjudicate.")
         return
     desk.pool.read_new_answers()
     desk.current.read_new_events()
-    show_problems("study problems", desk.list_problems(user))
+    show_first_problems("study problems", desk.list_pool_problems_user_may_read(user))
     if not desk.pool.answers:
         show_notice(
             "study none", "There is no answer yet. Begin with: genaipa run --system extractive --policy brindlecart"
         )
         return
-    for finding in (_report_progress(desk), _report_pair_that_disagrees_most(desk), _report_disputes(desk, user)):
+    for finding in (
+        _make_progress_finding(desk),
+        _make_most_disagreeing_pair_finding(desk),
+        _make_disputes_finding(desk, user),
+    ):
         _show_finding(finding)
     results = _compute_results_user_may_see(desk, user)
-    for finding in (_report_judges(desk, results), _report_precision_and_answers_needed(desk, results)):
+    for finding in (_make_judges_finding(desk, results), _make_precision_finding(desk, results)):
         _show_finding(finding)
     offer_scores_download_recording_exposure(desk, user)
 
 
 def _show_finding(finding: StudyFinding) -> None:
-    show_texts(f"study {finding.question}", [Text(finding.sentence, finding.question, tone="plain")])
+    show_texts(f"study {finding.question}", [TitledText(finding.sentence, finding.question, tone="plain")])
     pages: Mapping[str, StreamlitPage] = st.session_state.get(PAGES_KEY, {})
     if finding.path in pages:
         st.page_link(pages[finding.path], label=f"Go to {pages[finding.path].title}", icon=":material/arrow_forward:")
 
 
-def _report_progress(desk: Desk) -> StudyFinding:
-    question, progress = "How far along are we?", desk.queue.progress("")
+def _make_progress_finding(desk: Desk) -> StudyFinding:
+    question, progress = "How far along are we?", desk.queue.measure_scoring_progress("")
     if not progress.wanted:
         return StudyFinding(question, "No scores are needed.", "overview")
     share, scores_left = progress.given / progress.wanted, progress.wanted - progress.given
-    works = [work for work in list_workloads(desk) if work.analyst not in desk.people.reference]
+    works = [work for work in list_analyst_workloads(desk) if work.analyst not in desk.people.reference]
     due = _describe_due_date_and_daily_pace(desk, scores_left)
     sentence = f"{progress.given:,} of {progress.wanted:,} scores are given ({share:.0%}){due}."
     if scores_left > 0 and (ahead := sum(work.seconds_left or 0 for work in works)):
@@ -94,14 +98,16 @@ def _report_progress(desk: Desk) -> StudyFinding:
     return StudyFinding(question, "\n".join([sentence, *shares]), "overview")
 
 
-def _share_of_scores_done(work: Workload) -> float:
+def _share_of_scores_done(workload: AnalystWorkload) -> float:
     """Return the share of an analyst's scores that is done."""
-    return work.scored / (work.scored + work.answers_left) if work.scored + work.answers_left else 1.0
+    return (
+        workload.scored / (workload.scored + workload.answers_left) if workload.scored + workload.answers_left else 1.0
+    )
 
 
 def _describe_due_date_and_daily_pace(desk: Desk, scores_left: int) -> str:
     """Return the day on which all is to be scored, and what is wanted of each day until then."""
-    day = desk.people.plan.last_day
+    day = desk.people.plan.due_date
     if day is None:
         return ""
     due, days = f", due on {_format_day(day)}", (day - datetime.now(UTC).date()).days + 1
@@ -133,18 +139,22 @@ def _forecast_end_or_say_too_few_scores(desk: Desk, scores_left: int) -> str:
         )
     days = max((current_time - min(lately)) / timedelta(days=1), 1.0)
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
-    due = desk.people.plan.last_day
+    due = desk.people.plan.due_date
     late = "" if due is None or done <= due else f", {format_count((done - due).days, 'day')} late"
     return f"; at the pace of the last {_LATELY.days} days everything will be scored by {_format_day(done)}{late}"
 
 
-def _report_pair_that_disagrees_most(desk: Desk) -> StudyFinding:
+def _make_most_disagreeing_pair_finding(desk: Desk) -> StudyFinding:
     question = "Who disagrees?"
     # How far analysts are from the reference is another question, which Agreement answers.
     apart = desk.people.reference
     agreement = measure_agreement_and_dropped_count(desk, excluded_analysts=apart)[0]
     if not agreement.answers:
-        reference_note = f" beside {join_names(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
+        reference_note = (
+            f" beside {join_names(apart)}"
+            if set(apart).intersection(desk.current.list_analysts_with_current_scores())
+            else ""
+        )
         return StudyFinding(question, f"No answer has been scored by two analysts{reference_note} yet.")
     pair = next((pair for pair in agreement.pairs if pair.answers >= FEW), agreement.pairs[0])
     caveat = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""
@@ -161,8 +171,8 @@ def _report_pair_that_disagrees_most(desk: Desk) -> StudyFinding:
     return StudyFinding(question, sentence, "agreement")
 
 
-def _report_disputes(desk: Desk, user: User) -> StudyFinding:
-    disputes = adjudication.list_disputes(desk, user).values()
+def _make_disputes_finding(desk: Desk, user: User) -> StudyFinding:
+    disputes = adjudication.disputes_user_may_settle_by_answer(desk, user).values()
     waiting = [dispute for dispute in disputes if desk.queue.analysts_yet_to_rescore(dispute.answer)]
     open_ = [
         dispute for dispute in disputes if dispute.adjudication_or_mean_acceptance is None and dispute not in waiting
@@ -183,22 +193,22 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
 
 def _compute_results_user_may_see(desk: Desk, user: User) -> ResultsView | None:
     """Open the report's numbers on the answers that this user is not asked to score any more."""
-    if explain_missing_results_packages() or not desk.current.all_scores():
+    if explain_missing_results_packages_if_any() or not desk.current.list_all_current_scores():
         return None
     with st.spinner("Computing the report's numbers …"):
-        from genaipa.ui.results import make_view_of_answers_user_may_see
+        from genaipa.ui.results import make_results_view_user_may_see
 
-        return make_view_of_answers_user_may_see(desk, user)
+        return make_results_view_user_may_see(desk, user)
 
 
-def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
+def _make_judges_finding(desk: Desk, results: ResultsView | None) -> StudyFinding:
     question = "Is the judge good?"
-    if not any(map(Judge.parse, desk.current.analysts("machine"))):
+    if not any(map(Judge.parse, desk.current.list_analysts_with_current_scores("machine"))):
         return StudyFinding(question, "No judge has scored an answer here.")
     if results is None or not results.judges_chapter.tables:
         return StudyFinding(
             question,
-            explain_missing_results_packages() or "The judge has not scored any answer that people have scored.",
+            explain_missing_results_packages_if_any() or "The judge has not scored any answer that people have scored.",
             "judges",
         )
     # The first sentence of each: the others are on the page that this leads to.
@@ -207,7 +217,7 @@ def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
     return StudyFinding(question, "\n".join(lines), "judges")
 
 
-def _report_precision_and_answers_needed(desk: Desk, results: ResultsView | None) -> StudyFinding:
+def _make_precision_finding(desk: Desk, results: ResultsView | None) -> StudyFinding:
     """Say how sure the least sure average is, and how many more answers would make it as sure as wanted.
 
     From people alone: an interval is narrower by the root of the number of answers. The system is not named, since
@@ -216,7 +226,7 @@ def _report_precision_and_answers_needed(desk: Desk, results: ResultsView | None
     question = "When may we stop?"
     if results is None:
         return StudyFinding(
-            question, explain_missing_results_packages() or "Nobody has scored yet, so there is no interval."
+            question, explain_missing_results_packages_if_any() or "Nobody has scored yet, so there is no interval."
         )
     halves = []
     for row in results.people_leaderboard.data.to_dict("records") if results.people_leaderboard else ():
@@ -237,7 +247,7 @@ def _report_precision_and_answers_needed(desk: Desk, results: ResultsView | None
             question, f"Now: {sure[0].lower()}{sure[1:]}, and ±{target:g} is enough to stop.", "results"
         )
     answers_needed = round(answers * ((half / target) ** 2 - 1))
-    shortage = _describe_answer_shortage(desk, answers_needed)
+    shortage = _describe_answer_shortage_if_any(desk, answers_needed)
     return StudyFinding(
         question,
         f"{sure}. ±{target:g} needs about {answers_needed:,} more scored answers of that system{shortage}.",
@@ -245,7 +255,7 @@ def _report_precision_and_answers_needed(desk: Desk, results: ResultsView | None
     )
 
 
-def _describe_answer_shortage(desk: Desk, answers_needed: int) -> str:
+def _describe_answer_shortage_if_any(desk: Desk, answers_needed: int) -> str:
     scored = desk.current.refresh_and_list_scored_answers()
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:

@@ -14,9 +14,9 @@ from genaipa.kinds import load_kinds
 from genaipa.plugins import load_entry_points_of_type
 from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
-from genaipa.ui.launch import explain_missing_results_packages, open_desk_and_login_once
+from genaipa.ui.launch import explain_missing_results_packages_if_any, open_desk_and_login_once
 from genaipa.ui.settings import read_settings_from_environment
-from genaipa.ui.signin import identify_user
+from genaipa.ui.signin import identify_user_or_show_form
 from genaipa.ui.widgets import PAGES_KEY, cache_in_session, run_page_safely
 
 if TYPE_CHECKING:
@@ -46,38 +46,40 @@ _LED = "led to the study"
 """Key in the session's state: a lead has come to a page, theirs where it would have been the analysts'."""
 
 
-def _draw_page_or_missing_package_note(path: str, draw: Draw, desk: Desk, user: User) -> None:
+def _show_page_or_missing_package_note(page_path: str, show_page: Draw, desk: Desk, user: User) -> None:
     closed = (
-        explain_missing_results_packages() if path in _RESULTS or path not in {**PAGES, **_load_package_pages()} else ""
+        explain_missing_results_packages_if_any()
+        if page_path in _RESULTS or page_path not in {**PAGES, **_load_package_pages()}
+        else ""
     )
     if closed:
         st.text(closed)
     else:
-        draw(desk, user)
+        show_page(desk, user)
 
 
 def _has_judge_verdicts(desk: Desk) -> bool:
     """Tell whether there are verdicts: without any, their page would only be in the way."""
     with contextlib.suppress(GenaipaError):
         desk.current.read_new_events()
-    return any(map(Judge.parse, desk.current.analysts("machine")))
+    return any(map(Judge.parse, desk.current.list_analysts_with_current_scores("machine")))
 
 
-def _has_content_for_user(path: str, desk: Desk, user: User) -> bool:
+def _has_page_content_for_user(page_path: str, desk: Desk, user: User) -> bool:
     """Tell whether a page has something for this user: verdicts of judges are for those who lead."""
-    if path == "study":
+    if page_path == "study":
         return user.adjudicates
-    if path == "judges":
+    if page_path == "judges":
         return user.adjudicates and _has_judge_verdicts(desk)
-    page = _load_package_pages().get(path)
-    return page is None or path in PAGES or page.is_wanted(desk, user)
+    page = _load_package_pages().get(page_path)
+    return page is None or page_path in PAGES or page.is_wanted(desk, user)
 
 
 def _load_package_pages() -> dict[str, DeskPage]:
     return load_entry_points_of_type(ENTRY_POINTS, DeskPage)
 
 
-def _list_pages_in_order() -> dict[str, tuple[str, str]]:
+def _titles_and_modules_by_page_path() -> dict[str, tuple[str, str]]:
     """Return path → title and module of the desk's own pages, each with those of packages that come after it."""
     pages = {}
     package_pages = {path: (page.title, page.module) for path, page in _load_package_pages().items()}
@@ -115,22 +117,25 @@ def _make_lazy_page_function(module_name: str) -> Draw:
 
 def _run_desk() -> None:
     desk, login = open_desk_and_login_once(read_settings_from_environment())
-    user = identify_user(desk, login)
+    user = identify_user_or_show_form(desk, login)
 
     def make_safe_page_function(path: str, draw: Draw) -> Callable[[], None]:
         return lambda: (
-            run_page_safely(lambda: _draw_page_or_missing_package_note(path, draw, desk, user), desk) if user else None
+            run_page_safely(lambda: _show_page_or_missing_package_note(path, draw, desk, user), desk) if user else None
         )
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = {path: (title, _make_lazy_page_function(module)) for path, (title, module) in _list_pages_in_order().items()}
+    ours = {
+        path: (title, _make_lazy_page_function(module))
+        for path, (title, module) in _titles_and_modules_by_page_path().items()
+    }
     all_pages = ours | {path: page for path, page in _map_paths_to_pages_of_run_kinds(desk).items() if path not in ours}
     pages = {
         path: st.Page(make_safe_page_function(path, draw), title=title, url_path=path)
         for path, (title, draw) in sorted(all_pages.items(), key=lambda page: leads and page[0] != "study")
-        if user is None or _has_content_for_user(path, desk, user)
+        if user is None or _has_page_content_for_user(path, desk, user)
     }
     st.session_state[PAGES_KEY] = pages
     page = st.navigation([*pages.values()], position="top" if user else "hidden")

@@ -16,7 +16,7 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import DAMAGE
 from genaipa.kinds import DEFAULT
 from genaipa.runs.experiments import classify_experiment
-from genaipa.runs.inputs import Inputs
+from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.current import effective_scores_and_adjudications
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from genaipa.runs.records import Record
-    from genaipa.runs.selection import Source
+    from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
     from genaipa.workspace import Workspace
@@ -51,7 +51,7 @@ class _RecordHead(msgspec.Struct, gc=False):
     digest: str = ""
 
 
-class ViewCell(msgspec.Struct, frozen=True, gc=False):
+class IndexedAnswer(msgspec.Struct, frozen=True, gc=False):
     """One answer: the number of its run, its place there, its outcome and its digest."""
 
     run: int
@@ -62,12 +62,12 @@ class ViewCell(msgspec.Struct, frozen=True, gc=False):
 
 _Asker = tuple[int, str]
 """The number of a run, and a system of it."""
-Key = tuple[str, str, str, str, int, str]
+RowKey = tuple[str, str, str, str, int, str]
 """A row's identity: document, question, initialization, wording, repetition, set of prompts."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShownScores:
+class AnswerScoreSummary:
     """Scores of one answer: M_all (10 to 100) by people and by judges, how many gave it, and people's mean values."""
 
     people: float | None = None
@@ -89,7 +89,7 @@ class ViewChoice:
     score: str = ""
 
 
-NO_SCORES = ShownScores()
+NO_SCORES = AnswerScoreSummary()
 OUTCOMES = ("answered", "refused", "truncated", "failed")
 BY_SCORE = {
     "scored": "scored by people",
@@ -109,13 +109,13 @@ class AnswerIndex:
     to its text. `problems` are sentences on what can't be read. Columns of the systems in `order` come first, in it.
     """
 
-    def __init__(self, workspace: Workspace, sources: Sequence[Source], order: Sequence[str] = ()) -> None:
+    def __init__(self, workspace: Workspace, sources: Sequence[SelectedRun], order: Sequence[str] = ()) -> None:
         self.workspace, self.sources, self._in_order = workspace, list(sources), list(order)
         self.rubric: Rubric = load_rubric(workspace)
-        self.inputs = [Inputs(workspace, source.folder) for source in self.sources]
+        self.inputs = [RunDocumentsAndQuestions(workspace, source.folder) for source in self.sources]
         self._lock = threading.Lock()
         self._stamps: list[object] = []
-        self._read_runs()
+        self._read_answers_and_scores_of_runs()
         if not self.rows:
             raise UsageError("these runs have no answers to show yet; see: genaipa runs")
 
@@ -124,13 +124,13 @@ class AnswerIndex:
         """The names of the runs."""
         return [source.folder.name for source in self.sources]
 
-    def reread_changed_runs(self) -> None:
+    def reread_all_runs_if_any_changed(self) -> None:
         """Read the runs again if answers were added since."""
         with self._lock:
             if self._stamps != [source.folder.answers_file_stamp() for source in self.sources]:
-                self._read_runs()
+                self._read_answers_and_scores_of_runs()
 
-    def _read_runs(self) -> None:
+    def _read_answers_and_scores_of_runs(self) -> None:
         # Hundreds of thousands of small objects that all stay: looking for garbage among them doubles the time.
         with _pause_garbage_collection():
             self.problems = describe_study_problems(self.workspace, (source.manifest.slice for source in self.sources))
@@ -140,10 +140,10 @@ class AnswerIndex:
             self._index_rows_and_sort_systems()
             self.movements = ColumnComparer(self)
 
-    def _read_answers(self) -> dict[Key, dict[str, ViewCell]]:
+    def _read_answers(self) -> dict[RowKey, dict[str, IndexedAnswer]]:
         """Read the latest answer of each key, by what the answers of a row have in common and by column."""
         damaged = 0
-        answers: dict[Key, dict[_Asker, ViewCell]] = {}
+        answers: dict[RowKey, dict[_Asker, IndexedAnswer]] = {}
         decode = msgspec.json.Decoder(_RecordHead).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
@@ -165,13 +165,15 @@ class AnswerIndex:
                 cells = answers.get(key)
                 if cells is None:
                     cells = answers[key] = {}
-                cells[number, intern(head.system)] = ViewCell(number, line_number, intern(head.status), head.digest)
+                cells[number, intern(head.system)] = IndexedAnswer(
+                    number, line_number, intern(head.status), head.digest
+                )
         if damaged:
             self.problems.append(f"Lines that can't be read: {damaged:,}. To see which: genaipa validate --data")
         names = self._name_columns_and_map_to_systems(answers)
         return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in answers.items()}
 
-    def _name_columns_and_map_to_systems(self, answers: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
+    def _name_columns_and_map_to_systems(self, answers: dict[RowKey, dict[_Asker, IndexedAnswer]]) -> dict[_Asker, str]:
         """Name each asker's column: runs of a system share one, unless two of them asked the same."""
         askers = [(number, name) for number, source in enumerate(self.sources) for name in source.manifest.spec.systems]
         several = {name for name, count in Counter(name for _, name in askers).items() if count > 1}
@@ -199,7 +201,7 @@ class AnswerIndex:
                 names |= dict.fromkeys(column, name)
         return names
 
-    def _set_sorted_rows_and_filter_options(self, answers: dict[Key, dict[str, ViewCell]]) -> None:
+    def _set_sorted_rows_and_filter_options(self, answers: dict[RowKey, dict[str, IndexedAnswer]]) -> None:
         """Put the rows in the order of documents and of their question sets."""
         question_texts: dict[str, str] = {}
         documents = list(dict.fromkeys(name for inputs in self.inputs for name in inputs.manifest.documents))
@@ -224,11 +226,11 @@ class AnswerIndex:
 
     def _read_scores(self) -> None:
         """Take the scores in effect from the store, if there is one."""
-        self.scores: dict[str, ShownScores] = {}
+        self.scores: dict[str, AnswerScoreSummary] = {}
         events: list[Event] = []
         try:
             with open_existing_store(self.workspace) as store:
-                events = [event for _, event in store.events()] if store is not None else []
+                events = [event for _, event in store.read_numbered_events()] if store is not None else []
         except GenaipaError as error:
             self.problems.append(f"Scores are not shown: {error}")
         by_answer: dict[str, list[Event]] = {}
@@ -236,19 +238,19 @@ class AnswerIndex:
             if event.kind in VALUED and event.values is not None:
                 by_answer.setdefault(event.answer, []).append(event)
         # Equal values are one object, so that there are few sums however many scores there are.
-        summaries: dict[tuple[tuple[str, str, int], ...], ShownScores] = {}
+        summaries: dict[tuple[tuple[str, str, int], ...], AnswerScoreSummary] = {}
         for answer, answer_events in by_answer.items():
             identity = tuple((event.kind, event.scorer, id(event.values)) for event in answer_events)
             if identity not in summaries:
                 summaries[identity] = self._summarize_scores(answer_events)
             self.scores[answer] = summaries[identity]
 
-    def _summarize_scores(self, events: list[Event]) -> ShownScores:
+    def _summarize_scores(self, events: list[Event]) -> AnswerScoreSummary:
         judges = [event.values for event in events if event.scorer == "machine" and event.values]
         decided = [event.values for event in events if event.kind == "adjudication" and event.values]
         people = decided[-1:] or [event.values for event in events if event.scorer == "human" and event.values]
         overall, judged = (_mean_or_none([self.rubric.m_all(values) for values in group]) for group in (people, judges))
-        return ShownScores(
+        return AnswerScoreSummary(
             people=overall,
             analysts=len(people),
             judges=judged,
@@ -297,11 +299,11 @@ class AnswerIndex:
             columns, key=lambda name: (place_of.get(self.system_of[name], last), -means.get(name, 0.0))
         )
 
-    def get_scores(self, cell: ViewCell) -> ShownScores:
+    def get_scores(self, cell: IndexedAnswer) -> AnswerScoreSummary:
         """Return the scores of an answer."""
         return self.scores.get(cell.digest, NO_SCORES)
 
-    def select_row_numbers(self, choice: ViewChoice) -> list[int]:
+    def list_row_numbers_matching_choice(self, choice: ViewChoice) -> list[int]:
         """Select the rows in which an answer of the chosen systems meets the choice."""
         named = {"document": choice.document, "question": choice.question, "experiment": choice.experiment}
         narrowed = [self._of_rows.get((kind, name), set()) for kind, name in named.items() if name]
@@ -331,7 +333,7 @@ class AnswerIndex:
                 far_apart.append(row_number)
         return far_apart
 
-    def read_record(self, cell: ViewCell) -> Record | None:
+    def read_record(self, cell: IndexedAnswer) -> Record | None:
         """Read the record of an answer; None if it is not there any more."""
         with contextlib.suppress(OSError, GenaipaError, IndexError, *DAMAGE):
             return self.sources[cell.run].folder.read_records_at([cell.place])[0]

@@ -9,7 +9,7 @@ from genaipa.reports.moved import (
     AnswerScores,
     ComparedAnswerPair,
     find_answer_side_and_citations,
-    rank_moved_answers,
+    sort_answer_pairs_by_movement,
 )
 from genaipa.systems.provider import shorten_system_names
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.reports.moved import AnswerSideAndCitations
-    from genaipa.ui.view.index import AnswerIndex, ViewCell
+    from genaipa.ui.view.index import AnswerIndex, IndexedAnswer
 
 MOST = 2000
 """Pairs of answers that are looked at; more would take longer than anybody waits for a page."""
@@ -45,9 +45,9 @@ class ColumnComparer:
             first, second = facts if len(facts) == len(column_names) else (None, None)
             if first is not None and second is not None:
                 pairs.append(ComparedAnswerPair(key[1], first[0], key[0], first[1], second[1], labels, row_number))
-        return rank_moved_answers(pairs, labels)
+        return sort_answer_pairs_by_movement(pairs, labels)
 
-    def _read_question_and_facts(self, cell: ViewCell) -> tuple[str, AnswerSideAndCitations] | None:
+    def _read_question_and_facts(self, cell: IndexedAnswer) -> tuple[str, AnswerSideAndCitations] | None:
         """Read what an answer was asked, and the facts about it; None if it can't be read."""
         scores = self.index.get_scores(cell)
         location = cell.run, cell.place

@@ -19,7 +19,7 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from genaipa.errors import shell_command
+from genaipa.errors import format_shell_command
 from genaipa.files.html import replace_control_characters
 from genaipa.files.text import split_url_or_empty
 from genaipa.reports.moved import MEASURED
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from genaipa.reports.moved import AnswerPairsByMovement
-    from genaipa.ui.view.index import AnswerIndex, Key, ViewCell
+    from genaipa.ui.view.index import AnswerIndex, IndexedAnswer, RowKey
 
 
 HOST = "127.0.0.1"
@@ -67,7 +67,7 @@ _HEADERS = {
 }
 
 
-class ViewPages:
+class ViewServer:
     """The view of one index, on a socket of its own; `url` has the token that opens it."""
 
     def __init__(self, index: AnswerIndex, port: int = 0) -> None:
@@ -115,13 +115,13 @@ class ViewPages:
         return Response(self._files[name], media_type=_TYPES[name])
 
     def _serve_page(self, request: Request) -> Response:
-        self.index.reread_changed_runs()
-        return HTMLResponse(self._template.render(self.page_data(request.query_params)))
+        self.index.reread_all_runs_if_any_changed()
+        return HTMLResponse(self._template.render(self.make_page_data(request.query_params)))
 
-    def page_data(self, query: QueryParams) -> dict[str, Any]:
+    def make_page_data(self, query: QueryParams) -> dict[str, Any]:
         """Everything that the page shows."""
         index, choice = self.index, read_choice_from_query(self.index, query)
-        row_numbers = index.select_row_numbers(choice)
+        row_numbers = index.list_row_numbers_matching_choice(choice)
         pages = max(1, -(-len(row_numbers) // _ROWS))
         # The first page for what is no number.
         page = query.get("page", "")
@@ -143,11 +143,11 @@ class ViewPages:
             "systems": systems,
             "movement": movement,
             "by_movement": by_movement,
-            "moved": self._list_moved_pairs(movement, row_numbers, query_items)
+            "moved": self._list_first_moved_pairs_with_links(movement, row_numbers, query_items)
             if movement and by_movement and number == 1
             else [],
             "rows": [
-                self._row_data(*index.rows[row_number], systems, plain=plain)
+                self._make_row_data(*index.rows[row_number], systems, leave_words_unmarked=plain)
                 | {"place": row_number, "sentence": movement.movement_sentence_at(row_number) if movement else ""}
                 for row_number in row_numbers[(number - 1) * _ROWS : number * _ROWS]
             ],
@@ -159,7 +159,7 @@ class ViewPages:
             "outcomes": OUTCOMES,
             "by_score": BY_SCORE,
             "measured": MEASURED,
-            "score": shell_command(
+            "score": format_shell_command(
                 "genaipa", "score", *index.run_names, *workspace_option_if_needed(index.workspace.home)
             ),
         }
@@ -173,11 +173,11 @@ class ViewPages:
         movement = self.index.movements.compare_columns(row_numbers, (systems[0], systems[1]))
         return movement if movement.pairs else None
 
-    def _list_moved_pairs(
-        self, movement: AnswerPairsByMovement, row_numbers: list[int], query_items: list[tuple[str, str]]
+    def _list_first_moved_pairs_with_links(
+        self, movement: AnswerPairsByMovement, row_numbers_in_page_order: list[int], query_items: list[tuple[str, str]]
     ) -> list[dict[str, Any]]:
         """List the pairs that moved most, each with the link to its answers."""
-        places = {row_number: number for number, row_number in enumerate(row_numbers)}
+        places = {row_number: number for number, row_number in enumerate(row_numbers_in_page_order)}
         return [
             {
                 "pair": pair,
@@ -187,14 +187,21 @@ class ViewPages:
             if pair.has_moved
         ]
 
-    def _row_data(
-        self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool
+    def _make_row_data(
+        self,
+        row_key: RowKey,
+        answers: dict[str, IndexedAnswer],
+        column_names: tuple[str, ...],
+        *,
+        leave_words_unmarked: bool,
     ) -> dict[str, Any]:
-        systems = self._select_answered_or_first_columns(answers, chosen)
+        systems = self._select_answered_or_first_columns(answers, column_names)
         cells = [answers.get(name) for name in systems]
         records = [self.index.read_record(cell) if cell else None for cell in cells]
         replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
-        pieces = [[(text, "")] for text in replies] if plain else mark_words_that_no_other_text_has(replies)
+        pieces = (
+            [[(text, "")] for text in replies] if leave_words_unmarked else mark_words_that_no_other_text_has(replies)
+        )
         first = next(((record, cell) for record, cell in zip(records, cells, strict=True) if record and cell), None)
         question_text, annotated, silent = "", None, ""
         if first is not None:
@@ -203,9 +210,9 @@ class ViewPages:
             annotated, _ = inputs.annotated_answer_and_part_set_name(first[0].document, first[0].question)
             silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
         return {
-            "question": key[1],
-            "about": " \u00b7 ".join(_iterate_coordinates_without_defaults(key)),
-            "asked": question_text or self.index.questions[key[1]],
+            "question": row_key[1],
+            "about": " \u00b7 ".join(_iterate_coordinates_without_defaults(row_key)),
+            "asked": question_text or self.index.questions[row_key[1]],
             "annotated": annotated,
             "silent": silent,
             "cells": [
@@ -218,7 +225,7 @@ class ViewPages:
                     "why": record.error.message if record and record.error else "",
                     "thoughts": record.thoughts.strip()[:_LONGEST] if record else "",
                     "scores": self.index.get_scores(cell) if cell else NO_SCORES,
-                    "same": _find_system_with_equal_answer(replies, systems, column_number),
+                    "same": _find_earlier_system_with_equal_answer(replies, systems, column_number),
                 }
                 for column_number, (name, cell, record, answer_pieces) in enumerate(
                     zip(systems, cells, records, pieces, strict=True)
@@ -227,15 +234,15 @@ class ViewPages:
         }
 
     def _select_answered_or_first_columns(
-        self, answers: dict[str, ViewCell], chosen: tuple[str, ...]
+        self, answers: dict[str, IndexedAnswer], column_names: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Return the columns of a row: those with an answer, and the first of each system that has none."""
         system_of = self.index.system_of
-        answered = {system_of[name] for name in chosen if name in answers}
-        first = {system_of[name]: name for name in reversed(chosen)}
+        answered = {system_of[name] for name in column_names if name in answers}
+        first = {system_of[name]: name for name in reversed(column_names)}
         return tuple(
             name
-            for name in chosen
+            for name in column_names
             if name in answers or (system_of[name] not in answered and first[system_of[name]] == name)
         )
 
@@ -256,7 +263,7 @@ def read_choice_from_query(index: AnswerIndex, query: QueryParams) -> ViewChoice
     )
 
 
-def _iterate_coordinates_without_defaults(row_key: Key) -> Iterator[str]:
+def _iterate_coordinates_without_defaults(row_key: RowKey) -> Iterator[str]:
     """List the facts of a row's answers, without any that hold nearly always."""
     document, _, initialization, wording, repetition, prompts = row_key
     yield document
@@ -269,7 +276,7 @@ def _iterate_coordinates_without_defaults(row_key: Key) -> Iterator[str]:
         yield prompts
 
 
-def _find_system_with_equal_answer(replies: list[str], systems: tuple[str, ...], column_number: int) -> str:
+def _find_earlier_system_with_equal_answer(replies: list[str], systems: tuple[str, ...], column_number: int) -> str:
     """Find the first system with the very same answer; empty if none has it, or there is nothing."""
     before = replies.index(replies[column_number])
     return systems[before] if replies[column_number] and before < column_number else ""
@@ -357,15 +364,17 @@ def mark_words_that_no_other_text_has(texts: Sequence[str]) -> list[list[AnswerP
         return [[AnswerPiece(text, "")] for text in texts]
     return [
         _split_answer_at_distinctive_words(
-            text, _collect_other_words(number, texts), marks_words=not is_mostly_different(text, texts)
+            text,
+            _collect_words_of_other_texts(number, texts),
+            marks_words=not is_mostly_different_from_others(text, texts),
         )
         for number, text in enumerate(texts)
     ]
 
 
-def is_mostly_different(text: str, texts: Sequence[str]) -> bool:
+def is_mostly_different_from_others(text: str, all_texts: Sequence[str]) -> bool:
     """Tell whether more than half of the words of a text are in none of the others, where there are any."""
-    other_texts = [other_text for other_text in texts if other_text and other_text != text]
+    other_texts = [other_text for other_text in all_texts if other_text and other_text != text]
     words = {
         word for match in _WORD.finditer(text) if _is_distinctive_word(word := _casefold_and_strip_plural(match[0]))
     }
@@ -377,9 +386,9 @@ def is_mostly_different(text: str, texts: Sequence[str]) -> bool:
     return len(words - other_words) > _UNLIKE * len(words)
 
 
-def _collect_other_words(text_index: int, texts: Sequence[str]) -> frozenset[str]:
+def _collect_words_of_other_texts(text_index: int, all_texts: Sequence[str]) -> frozenset[str]:
     """Return the words of all of these texts but one."""
-    other_texts = (text for index, text in enumerate(texts) if index != text_index)
+    other_texts = (text for index, text in enumerate(all_texts) if index != text_index)
     return frozenset(_casefold_and_strip_plural(match[0]) for text in other_texts for match in _WORD.finditer(text))
 
 

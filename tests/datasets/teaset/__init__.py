@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.base import Imported, Progress, Pulled, find_pulled_workspace
+from genaipa.datasets.base import ImportedStudy, Progress, Pulled, make_pulled_data_workspace
 from genaipa.datasets.snapshot import Snapshot, write_cache_file
-from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings_and_list_systems, write_study
+from genaipa.datasets.study import PublishedAnswer, StudyRun, write_recordings_and_list_systems, write_study_runs
 from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
@@ -49,7 +49,7 @@ class Teaset:
     question_sets = ("teaset",)
     systems = ("published/kettle",)
 
-    def available(self) -> bool:
+    def is_pulled(self) -> bool:
         """Whether it was pulled."""
         return (pulled_folder() / "questions" / "teaset.yaml").is_file()
 
@@ -69,21 +69,21 @@ class Teaset:
         write_cache_file(pulled_folder() / "policies" / "samovar.txt", text.encode())
         for path, record in records.items():
             write_cache_file(pulled_folder() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
-        here = find_pulled_workspace()
+        here = make_pulled_data_workspace()
         document = load_document("samovar", here)
         write_recordings_and_list_systems(
             self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party"
         )
         return done
 
-    def import_study(self, workspace: Workspace) -> Imported:
+    def import_study(self, workspace: Workspace) -> ImportedStudy:
         """Write its one run."""
         run = StudyRun(
             name="published-kettle-quality",
             system="published/kettle",
             experiment="quality",
             questions="teaset",
-            documents={"samovar": load_document("samovar", find_pulled_workspace())},
+            documents={"samovar": load_document("samovar", make_pulled_data_workspace())},
             answers=self._answers(),
             scores=[
                 PublishedScore(
@@ -94,7 +94,7 @@ class Teaset:
             part_set="",
             source="a tea party",
         )
-        return write_study(workspace, [run])
+        return write_study_runs(workspace, [run])
 
     def _rows(self) -> list[dict[str, str]]:
         with (FILES.folder / "answers.csv").open(encoding="utf-8", newline="") as file:
