@@ -72,9 +72,9 @@ class _SuiteKind(TaskKind[SuiteOptions]):
 
     def show_page(self, desk: Desk, user: User) -> None:
         """Show the scores of the suites, and the items behind them."""
-        from genaipa_suites.page import show_suites_page
+        from genaipa_suites.page import show_page
 
-        show_suites_page(desk, user)
+        show_page(desk, user)
 
     def check_workspace_files(self, workspace: Workspace) -> KindFilesCheck:
         """Read every file of a suite in the workspace as the suite would."""

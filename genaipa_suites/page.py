@@ -51,7 +51,7 @@ _WRONG, _RIGHT = "not all right", "all right"
 _CHOSEN = "suites item"
 
 
-def show_suites_page(desk: Desk, _user: User) -> None:
+def show_page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
     show_page_header("Suites")
     files = [(folder.name, folder.answers_path) for folder in list_run_folders_oldest_first(desk.workspace)]

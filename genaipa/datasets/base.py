@@ -97,7 +97,7 @@ class Dataset(Protocol):
         ...
 
 
-_METHODS = ("available", "pull", "import_study")
+_METHODS = ("is_pulled", "pull", "import_study")
 
 
 def dataset_names() -> list[str]:

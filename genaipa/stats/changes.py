@@ -56,7 +56,7 @@ def estimate_reply_change(
     scale.
 
     >>> cells = [0, 0, 1, 1, 2, 2]
-    >>> change = estimate_reply_change([0, 1, 0, 1, 0, 1], cells, [0, 1] * 3, cells, [0] * 6, share=True)
+    >>> change = estimate_reply_change([0, 1, 0, 1, 0, 1], cells, [0, 1] * 3, cells, [0] * 6, is_share=True)
     >>> change.first, change.later, change.difference, change.p
     (0.0, 1.0, 1.0, 0.25)
     """

@@ -182,7 +182,7 @@ def test_published_study(mode: str, published: Path, pulled: Path, tmp_path: Pat
     A pack leaves out what may not be passed on, so that it lacks the tables made of annotated answers.
     """
     folder = repack(published, tmp_path) if mode == "packed" else published
-    options = {mode: True} if mode in ("excluded", "corrected") else {}
+    options = {"excluded": {"count_excluded": True}, "corrected": {"apply_corrections": True}}.get(mode, {})
     check(f"published-{mode}", summary_of(content_of(read_in(folder, **options))))
 
 

@@ -22,9 +22,9 @@ MARKS = """
 from collections import defaultdict
 
 import numpy as np
-from genaipa.reports.ratings import Ratings
+from genaipa.reports.ratings import AnswerPartRatings
 
-class Marks(Ratings):
+class Marks(AnswerPartRatings):
     noun = "marks"
     values = {"bad": -1.0, "fair": 0.5, "good": 1.0}
 
@@ -35,7 +35,7 @@ class Marks(Ratings):
                 counts[event.answer, metric][[*self.values.values()].index(value)] += 1
         return dict(counts)
 
-class Broken(Ratings):
+class Broken(AnswerPartRatings):
     noun, values = "stains", {"none": 0.0, "some": 1.0}
 
     def count_ratings(self, study, events):

@@ -308,7 +308,7 @@ def test_only_adjudicators_settle(disputed):
 def test_agreement_shows_what_is_measured(disputed):
     """The numbers are those of the scores that stand, and that they rest on few answers is said."""
     page = Shown("agreement", disputed)
-    found = measure_analyst_agreement(disputed.current.all_scores(), PAPER)
+    found = measure_analyst_agreement(disputed.current.list_all_current_scores(), PAPER)
     on = found.metrics["reference"]
     row = next(row for row in page.rows("agreement metrics") if row[0] == "reference")
     assert row[1].startswith(f"{on.alpha:.2f}")

@@ -130,7 +130,7 @@ def test_new_scores_change_the_same_table(scored):
     before = gather_study(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
     scored.queue.undo_last_score_or_skip("ada")
-    events = [event for _, event in scored.store.events()]
+    events = [event for _, event in scored.store.read_numbered_events()]
     after = gather_study(scored.workspace, sources, scored.store)
     for start in (before, gather_study(scored.workspace, sources, None)):
         found = start.replace_scores_from_events(events)
@@ -300,7 +300,9 @@ def test_two_systems_answers_side_by_side(two_systems):
     last = next(
         digest for digest in two_systems.pool.answers if len(two_systems.current.scores_by_analyst(digest)) == 1
     )
-    two_systems.queue.record_exposures("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
+    two_systems.queue.record_exposures(
+        "dee", set(two_systems.pool.answers) - {last}, sees_system=True, sees_scores=True
+    )
     place = two_systems.pool.answers[last]
     page = Shown("results", two_systems, User("dee", scores=True, adjudicates=False))
     other = next(
