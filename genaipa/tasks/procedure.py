@@ -132,7 +132,9 @@ def check_question_limit(spec: RunSpec, question_set_by_document: dict[str, Ques
     for document, question_set in question_set_by_document.items():
         if limit is not None and limit[0] > (available := len(question_set.questions)):
             raise OptionError(
-                "limit", f" {'-'.join(map(str, limit))}: there are only {available} questions about {document}."
+                "limit",
+                f" {'-'.join(map(str, limit))}: there are only {available} questions about {document}; begin with one "
+                "of these.",
             )
 
 

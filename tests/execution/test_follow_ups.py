@@ -153,9 +153,13 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
         *(("quality", name) for name in ("Q1", "Q2")),
         *(("quality-follow-up", f"{name}.follow-up") for name in ("Q1", "Q2")),
     }
-    refused = genaipa("run", "-s", "manual/copilot", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
-    assert refused.code == 2
-    assert "--follow-up: manual/copilot is asked by hand" in refused.err
+    for systems, sentence in (
+        ("manual/copilot", "manual/copilot is asked by hand and can't be asked follow-ups; leave it out."),
+        ("extractive,people/l", "people/l is asked by hand and can't be asked follow-ups; ask it in a run of its own,"),
+        ("people/l,extractive,manual/m", "people/l and manual/m are asked by hand and can't be asked follow-ups; ask"),
+    ):
+        refused = genaipa("run", "-s", systems, "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
+        assert (refused.code, f"--follow-up: {sentence}" in refused.err) == (2, True), refused.err
 
 
 def test_a_comparison_leaves_out_follow_ups_that_one_side_lacks(genaipa: Cli) -> None:
