@@ -36,7 +36,8 @@ def resume_or_prepare_slice(
     if number != study.number:
         raise OptionError(
             "slice",
-            f" {index}/{number}: {study.name} has {study.number:,} slices; write {min(index, study.number)}/{study.number}.",
+            f" {index}/{number}: {study.name} has {study.number:,} slices; write "
+            f"{min(index, study.number)}/{study.number}.",
         )
     if index in study.slices:
         run = prepare_resumed_run(workspace, study.slices[index].name, observer, offline=offline)
