@@ -88,7 +88,7 @@ def report(
     open_page: Annotated[bool, option("--open", help="Open the page in the browser.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Write figures, tables and one page to read.
+    """Write figures, tables and a page.
 
     An earlier report on the same runs is replaced. The report counts answers that failed, are missing, unscored or
     excluded.
