@@ -139,6 +139,9 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
     genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
     import genaipa as package
 
+    listed = genaipa("runs", "-e", "quality-follow-up").out
+    assert "quality,  " in listed
+    assert "quality-follow-up" in listed
     shown = genaipa("show", "latest", "-e", "quality-follow-up")
     assert shown.code == 0, shown.err
     one = genaipa("show", "latest", "Q1.follow-up", "-e", "quality-follow-up").out
@@ -146,7 +149,9 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
     sheet = genaipa("scores", "sheet", "latest", "-o", "sheet.xlsx", "--analyst", "Ada")
     assert sheet.code == 0, sheet.err
     cells = [str(cell.value) for line in load_workbook("sheet.xlsx").active.iter_rows() for cell in line]
-    assert any(text.startswith(f"{FOLLOW_UP}\n\n(asked after: Question 1 on Acme?") for text in cells)
+    assert any(
+        text.startswith(f"{FOLLOW_UP}\n\n(Asked before: Question 1 on Acme?\nThe system replied: ") for text in cells
+    )
     table = package.load_answers("latest")
     pairs = set(zip(table["experiment"].astype(str), table["question"].astype(str), strict=True))
     assert pairs == {
