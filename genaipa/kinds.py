@@ -189,7 +189,7 @@ class TaskKind(Generic[P]):
 
 @functools.cache
 def find_kind_or_placeholder(kind_name: str) -> TaskKind[Any]:
-    """Return the kind of that name; a plain `Kind` where its package is gone."""
+    """Return the kind of that name; a plain `TaskKind` where its package is gone."""
     target = OWN.get(kind_name) or entry_point_targets(GROUP).get(kind_name, "")
     try:
         kind: TaskKind[Any] = load_object(target) if target else TaskKind()
