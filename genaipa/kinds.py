@@ -1,7 +1,7 @@
 """The seam between the core and kinds of tasks: what a run is of, and what follows from that.
 
-A kind is a `Kind`, found by an entry point of the group `genaipa.kinds`; the core's own are in `OWN`. The core asks a
-kind for what it needs and compares no name.
+A kind is a `TaskKind`, found by an entry point of the group `genaipa.kinds`; the core's own are in `OWN`. The core asks
+a kind for what it needs and compares no name.
 """
 
 from __future__ import annotations

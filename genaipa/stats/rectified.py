@@ -216,7 +216,6 @@ def _interval_quantile(degrees_of_freedom: int) -> float:
 
 
 def _subtract_group_means(values: Floats, group_labels: Labels) -> Floats:
-    """Return the deviations from the groups' means."""
     group_sizes = np.maximum(np.bincount(group_labels), 1)
     deviations: Floats = values - (np.bincount(group_labels, values) / group_sizes)[group_labels]
     return deviations

@@ -329,7 +329,6 @@ def _read_citations(block: object) -> Iterator[Citation]:
 
 
 def _supported_capability_names(capabilities: dict[str, Any]) -> frozenset[str]:
-    """Return the names of the capabilities that are supported."""
     return frozenset(
         name for name in capabilities if inner_object_or_empty(capabilities, name).get("supported") is True
     )

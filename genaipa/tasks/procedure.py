@@ -390,7 +390,7 @@ class Procedure(Task):
     def _introduce_document(
         self, conversation: Conversation, steps: Sequence[IntroductionStep], step_prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
-        """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
+        """Return the messages of an introduction; with the system's own replies if the plan says so."""
         if not self.plan.acknowledge:
             return list_messages_and_acknowledgements(steps)
         messages: list[Message] = []
