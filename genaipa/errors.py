@@ -226,7 +226,7 @@ class NoRoomError(RunError):
     def from_os_error(
         cls, path: Path | str, error: OSError, failed_action: str = "written", what_is_saved: str = ""
     ) -> Self:
-        """Return the error of a file that can't be `failed_action`, with what is `kept` nevertheless."""
+        """Return the error of a file that can't be `failed_action`, with `what_is_saved` nevertheless."""
         remedy = f"{what_is_saved}. Make" if what_is_saved else "make"
         need = "it writable" if error.errno in NOT_ALLOWED else "room"
         return cls(

@@ -1,7 +1,7 @@
 """The seam between the core and kinds of tasks: what a run is of, and what follows from that.
 
-A kind is a `Kind`, found by an entry point of the group `genaipa.kinds`; the core's own are in `OWN`. The core asks a
-kind for what it needs and compares no name.
+A kind is a `TaskKind`, found by an entry point of the group `genaipa.kinds`; the core's own are in `OWN`. The core asks
+a kind for what it needs and compares no name.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class TaskKind(Generic[P]):
 
 @functools.cache
 def find_kind_or_placeholder(kind_name: str) -> TaskKind[Any]:
-    """Return the kind of that name; a plain `Kind` where its package is gone."""
+    """Return the kind of that name; a plain `TaskKind` where its package is gone."""
     target = OWN.get(kind_name) or entry_point_targets(GROUP).get(kind_name, "")
     try:
         kind: TaskKind[Any] = load_object(target) if target else TaskKind()

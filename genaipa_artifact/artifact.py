@@ -37,11 +37,12 @@ from genaipa.archive.contents import REPORT
 from genaipa.errors import UsageError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import format_inline_code
+from genaipa.reports.pull_request import escape_markdown_line
 from genaipa.reports.render import as_text_lines_without_title_or_note
 from genaipa.reports.writing import ANSWERS, SCORES
 from genaipa.runs.authors import read_authorships
 from genaipa.runs.permission import SharingPermission
-from genaipa.scoring.rubric import find_rubric_path, load_guidelines, load_rubric
+from genaipa.scoring.rubric import load_guidelines, load_rubric
 from genaipa.words import format_count, join_some
 from genaipa_artifact.evaluation import HumanEvaluationRecords
 from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, HedsDataSheet, fill_data_sheet
@@ -79,7 +80,7 @@ def write_artifact(
     )
     pinned, about = pin_versions_of_report_packages(), _describe_size_of_study(packed)
     digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
-    records = HumanEvaluationRecords.from_packed_study(packed, find_rubric_path(workspace).name, guidelines)
+    records = HumanEvaluationRecords.from_packed_study(packed, workspace, guidelines)
     sheet = fill_data_sheet(records, QUESTIONS, CRITERION_QUESTIONS)
     authors = {authorship.author for source in sources for authorship in read_authorships(source.folder)}
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
@@ -133,6 +134,7 @@ def _fill_template(template_name: str, facts: Mapping[str, Any]) -> str:
     )
     environment.filters |= {
         "code": format_inline_code,
+        "markdown": escape_markdown_line,
         "number": format_count,
         "some": join_some,
         "rows": as_text_lines_without_title_or_note,

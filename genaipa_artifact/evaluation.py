@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from genaipa.plugins import entry_point_targets, load_object
 from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
-from genaipa.scoring.rubric import shipped_rubric
+from genaipa.scoring.rubric import find_rubric_path, shipped_rubric
 from genaipa.systems.provider import find_provider, strip_wrapper_from_system_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -30,6 +31,28 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event, EventKind
     from genaipa.scoring.rubric import Guidelines, Rubric
     from genaipa.scoring.waves import Waves
+    from genaipa.workspace import Workspace
+
+
+ADDITIONS_GROUP = "genaipa.data_sheets"
+"""Entry points: functions of the workspace, the study and its report's tables, which yield sheet additions."""
+
+
+class SheetAddition(NamedTuple):
+    """A sentence that a package adds to the answer to a question of the sheet, and the records it follows from."""
+
+    number: str
+    sentence: str
+    source: str
+
+
+def collect_sheet_additions(workspace: Workspace, study: Study, tables: Mapping[str, Table]) -> list[SheetAddition]:
+    """Return what packages add to the data sheet of a study, by the names of their entry points."""
+    return [
+        SheetAddition(*addition)
+        for _, target in sorted(entry_point_targets(ADDITIONS_GROUP).items())
+        for addition in load_object(target)(workspace, study, tables)
+    ]
 
 
 @dataclass(frozen=True)
@@ -43,13 +66,17 @@ class HumanEvaluationRecords:
     tables: Mapping[str, Table]
     rubric_path: str
     guidelines: Guidelines | None
+    additions: Sequence[SheetAddition] = ()
+    """What other packages know of this evaluation."""
 
     @classmethod
     def from_packed_study(
-        cls, packed: WrittenPack, rubric_file_name: str, guidelines: Guidelines | None
+        cls, packed: WrittenPack, workspace: Workspace, guidelines: Guidelines | None
     ) -> HumanEvaluationRecords:
-        """Return the records of a packed study, and of the rubric and guidelines of its workspace."""
-        return cls(packed.report.study, packed.report.tables, f"rubrics/{rubric_file_name}", guidelines)
+        """Return the records of a packed study, and of the rubric and guidelines of the workspace that it is of."""
+        study, tables = packed.report.study, packed.report.tables
+        rubric_path = f"rubrics/{find_rubric_path(workspace).name}"
+        return cls(study, tables, rubric_path, guidelines, collect_sheet_additions(workspace, study, tables))
 
     @property
     def rubric(self) -> Rubric:

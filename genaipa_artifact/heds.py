@@ -10,7 +10,7 @@ of https://nlp-heds.github.io; their titles here are ours, and `option` is the n
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +139,12 @@ def fill_data_sheet(
 ) -> HedsDataSheet:
     """Answer the questions from records; those of criteria come for each metric, before the last section."""
     whole = [
-        HedsEntry(question.number, question.title, "", question.answer(records) if question.answer else None)
+        HedsEntry(
+            question.number,
+            question.title,
+            "",
+            _add_sentences_of_packages(question.answer(records) if question.answer else None, question.number, records),
+        )
         for question in questions
     ]
     by_criterion = [
@@ -151,6 +156,24 @@ def fill_data_sheet(
     ]
     before = [entry for entry in whole if not entry.number.startswith("5.")]
     return HedsDataSheet([*before, *by_criterion, *whole[len(before) :]], describe_omissions_of_sheet(records))
+
+
+def _add_sentences_of_packages(
+    answer: HedsAnswer | None, number: str, records: HumanEvaluationRecords
+) -> HedsAnswer | None:
+    """Return an answer with what packages add to it; what only they answer, the authors may have to complete."""
+    for addition in records.additions:
+        if addition.number == number:
+            answer = (
+                HedsAnswer(addition.sentence, addition.source, authors_part="what is beside this")
+                if answer is None
+                else replace(
+                    answer,
+                    text=f"{answer.text} {addition.sentence}",
+                    source="; ".join(dict.fromkeys((*answer.source.split("; "), addition.source))),
+                )
+            )
+    return answer
 
 
 def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:

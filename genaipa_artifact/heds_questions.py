@@ -16,6 +16,11 @@ from genaipa.scoring.aids import load_built_in_and_plugin_aids
 from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import format_count, join_names, join_some
 from genaipa_artifact.heds import HedsAnswer, HedsQuestion
+from genaipa_artifact.heds_power import (
+    describe_detectable_differences,
+    describe_method_of_power_analysis,
+    name_code_of_power_analysis,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -547,9 +552,9 @@ QUESTIONS = (
     HedsQuestion("2.5", "Languages of the outputs"),
     HedsQuestion("3.1.1", "Outputs evaluated of each system", count_scored_answers_per_system),
     HedsQuestion("3.1.2", "How outputs were selected", describe_selection_of_scored_answers),
-    HedsQuestion("3.1.3.1", "Power analysis: method"),
-    HedsQuestion("3.1.3.2", "Power analysis: power"),
-    HedsQuestion("3.1.3.3", "Power analysis: code"),
+    HedsQuestion("3.1.3.1", "Power analysis: method", describe_method_of_power_analysis),
+    HedsQuestion("3.1.3.2", "Power analysis: power", describe_detectable_differences),
+    HedsQuestion("3.1.3.3", "Power analysis: code", name_code_of_power_analysis),
     HedsQuestion("3.2.1", "Number of evaluators", count_evaluators),
     HedsQuestion("3.2.2.1", "Evaluators: domain experts or not"),
     HedsQuestion("3.2.2.2", "Evaluators: payment"),

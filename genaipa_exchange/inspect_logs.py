@@ -370,7 +370,7 @@ _STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "trunca
 
 
 def _import_genaipa_log(path: Path, log: Any, raw_export_head: Any, incoming: Incoming) -> None:
-    """Take in a log that `write` has made."""
+    """Take in a log that `write_inspect_logs` has made."""
     head, records = incoming.parse_export_head(path, raw_export_head), []
     for sample in log.samples or ():
         entry = f"sample {sample.id}"

@@ -1,6 +1,6 @@
 """Runs as a form is given them to write: answer by answer, with their scores, without texts that may not be passed on.
 
-`runs.permission` decides that, as for a pack; `Outgoing.held` counts what it keeps back.
+`runs.permission` decides that, as for a pack; `Outgoing.omission_counts` counts what it keeps back.
 """
 
 from __future__ import annotations

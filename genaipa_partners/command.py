@@ -41,7 +41,7 @@ _ALL = 100.0
 
 @app.callback(invoke_without_command=True)
 def study(context: typer.Context) -> None:
-    """Share scoring with partners, and join their scores.
+    """Deal answers to partners; join their scores.
 
     split deals a study's answers to partners, a pack each; genaipa score opens one anywhere. Partners hand back what
     send writes; status and join read that. Without a command, who has how many answers is listed.

@@ -6,7 +6,8 @@ from genaipa.cli.terminal.headings import PackageCommand
 
 COMMAND = PackageCommand(
     "genaipa_partners.command:app",
-    "Share scoring with partners, and join their scores.",
+    "Deal answers to partners; join their scores.",
     heading="Score",
     after="sample",
+    rare=False,
 )

@@ -13,7 +13,7 @@ class PeopleSystem:
     provider: ClassVar[Provider] = Provider(
         name="people",
         form="people/NAME",
-        about="people who write answers at the desk",
+        about="people who write answers; at the desk, or in files",
         free=True,
         by_hand="written",
         reply_form="genaipa_people.form:reserve_question_and_show_form",

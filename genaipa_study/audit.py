@@ -250,7 +250,6 @@ def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
 
 
 def _group_tables_by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
-    """Yield the tables of each system."""
     systems: defaultdict[str, Tables] = defaultdict(dict)
     for score in scores:
         if score.experiment != "regulation":

@@ -266,7 +266,6 @@ def sampled_dialogues_and_scale_to_run(suite: Suite, target: Target) -> tuple[It
 
 
 def _make_dialogue_of_one_step(step: Call | tuple[Dialogue, ...]) -> Dialogue:
-    """Make a dialogue of one step."""
     yield step
 
 

@@ -81,7 +81,7 @@ class SuiteSource:
 
 @dataclass
 class DataFiles:
-    """The files of one suite. `read` gives a file by its path in its repository, and keeps its digest."""
+    """The files of one suite. `read_and_digest` gives a file by its path in its repository, and keeps its digest."""
 
     suite: str
     sources: tuple[SuiteSource, ...]

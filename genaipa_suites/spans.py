@@ -2,7 +2,7 @@
 
 Shared by suites that ask for spans as texts and are scored on tokens (PolicyIE, PI-Extract). One layer at a time:
 
-    place_texts(tokens, texts)          # [(2, 4), None, …]: the tokens that each text stands on; None for nowhere
+    locate_texts_in_tokens(tokens, texts)   # [(2, 4), None, …]: the tokens that each text stands on; None for nowhere
     bio_tags_of_disjoint_spans([Span(2, 4, "SHARE")], 9)  # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
     spans_from_tags(tags)               # the spans of gold or predicted tags, as seqeval's default mode finds them
     count_right_predicted_and_gold(predicted, gold)      # (true positives, predicted, gold): add these up, and

@@ -188,7 +188,7 @@ class Suite(Task):
         raise NotImplementedError
 
     def human_scores_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
-        """Return a sentence on `human_scores` for the note beside their row: whose references, and on which items."""
+        """Say for the note on `human_scores_by_measure` whose references they have, and on which items."""
         return "one reference against the others"
 
     def human_scores_by_measure(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can

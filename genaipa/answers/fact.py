@@ -127,7 +127,7 @@ class Fact:
         """Return values for some rows of a run's answers, by their index, where a fact is about several of them.
 
         Of a slice, `answers` are those of its whole study, and the values those of its own rows. It is asked where
-        `read` knew something of any answer.
+        `read_row_of_answer` knew something of any answer.
         """
         return None
 

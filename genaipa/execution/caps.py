@@ -49,8 +49,8 @@ def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[ReadySyst
 def claim_cap_share(run: PreparedRun, folder: RunFolder, study_cap: float, least_share: float) -> float:
     """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
 
-    All slices that are not complete may come to the same, of what the complete ones left; and to the `least_share`
-    share more than they spent, if the study has so much left. What others spent, is set aside for their batches, or is
+    All slices that are not complete may come to the same, of what the complete ones left; and to `least_share`
+    more than they spent, if the study has so much left. What others spent, is set aside for their batches, or is
     their share while they are asked, is gone.
     """
     assert run.slice is not None, "a study has slices"

@@ -167,7 +167,7 @@ class Engine:
                 task.add_done_callback(lambda _task: places.release())
 
     async def _run_dialogue(self, asked: _AskedSystem, dialogue: Dialogue, step: Call | tuple[Dialogue, ...]) -> None:
-        """Return a dialogue from its first step to its end, or to its first failure."""
+        """Run a dialogue from its first step to its end, or to its first failure."""
         try:
             while True:
                 said = "" if isinstance(step, tuple) else await self._read_or_ask_and_record_reply(asked, step)

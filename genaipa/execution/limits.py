@@ -450,7 +450,6 @@ def _is_wait_too_long(retry_after: float | None) -> bool:
 
 
 def _seconds_before_retry(attempt_number: int, retry_after: float | None) -> float:
-    """Seconds before the next try."""
     if retry_after is not None:
         # A little jitter, so that all who were told the same moment don't come back in it.
         return retry_after + random.uniform(0, 0.1)  # noqa: S311

@@ -333,14 +333,18 @@ def _check_vendor_citations_available(workspace: Workspace, request: RunRequest)
         raise OptionError("citations", f" '{clip(request.citations or '')}': the only kind is vendor.")
     if not find_kind_or_placeholder(request.kind).documents:
         raise OptionError(
-            "citations", " is only for questions about documents whose replies are text; a reply in JSON can't cite."
+            "citations",
+            " is only for questions about documents whose replies are text, and a reply in JSON can't cite; leave it "
+            "out.",
         )
     for name in request.systems:
         system = resolve_system(name, workspace)
         if system.reader is not None or not (system.provider_record and system.provider_record.cites):
             vendors = [f"{provider.name}/" for provider in list_providers() if provider.cites]
             raise OptionError(
-                "citations", f": {name} can't cite the documents that it is sent; systems of {join_names(vendors)} can."
+                "citations",
+                f": {name} can't cite the documents that it is sent, and systems of {join_names(vendors)} can; ask it "
+                "in a run without the option.",
             )
 
 

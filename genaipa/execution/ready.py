@@ -251,7 +251,8 @@ async def make_system_ready(
         system, readiness = await started_systems.start_system_once(resolved)
         if task.spec.citations and readiness.cites is False:
             raise OptionError(
-                "citations", f": {resolved.requested_name} has none, according to its vendor's list of models."
+                "citations",
+                f": {resolved.requested_name} has none, according to its vendor's list of models; leave it out.",
             )
     else:
         resolved.refuse_unsupported_effort()

@@ -34,7 +34,11 @@ def resume_or_prepare_slice(
     """
     index, number = slice_index_and_count
     if number != study.number:
-        raise OptionError("slice", f" {index}/{number}: {study.name} has {study.number:,} slices.")
+        raise OptionError(
+            "slice",
+            f" {index}/{number}: {study.name} has {study.number:,} slices; write "
+            f"{min(index, study.number)}/{study.number}.",
+        )
     if index in study.slices:
         run = prepare_resumed_run(workspace, study.slices[index].name, observer, offline=offline)
     else:

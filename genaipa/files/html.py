@@ -48,7 +48,7 @@ def html_picture(png: bytes, alt_text: str) -> str:
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]], column_headings: Sequence[str] = ()) -> str:
-    """Return a `<table>`; without a `column_headings`, the first cell of each row is its heading."""
+    """Return a `<table>`; without `column_headings`, the first cell of each row is its heading."""
     lines = (
         [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in column_headings)}</tr>"] if column_headings else []
     )

@@ -183,7 +183,6 @@ def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> D
 
 
 def _size_in_words(byte_count: int) -> str:
-    """Return a number of bytes in words."""
     return f"{byte_count / 2**30:g} GiB" if byte_count % 2**30 == 0 else f"{byte_count / 1_000_000:.0f} MB"
 
 

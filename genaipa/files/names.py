@@ -43,7 +43,7 @@ def make_run_folder(path: Path, *, must_be_new: bool = False) -> None:
 def clean_folder_name(name: str, max_characters: int = 60) -> str:
     """Return a run's name as its folder has it: the letters and digits of any script; empty if there are none.
 
-    Cut to `most` characters, and to what a file system takes of the scripts that need several bytes for each.
+    Cut to `max_characters`, and to what a file system takes of the scripts that need several bytes for each.
     """
     words = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:max_characters]
     return words.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")

@@ -52,7 +52,6 @@ class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run
 
 
 def _yaml_error(problem: str, node_or_event: Any) -> yaml.YAMLError:
-    """Return an error at a node or an event."""
     return yaml.constructor.ConstructorError(problem=problem, problem_mark=node_or_event.start_mark)
 
 

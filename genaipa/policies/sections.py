@@ -415,7 +415,6 @@ def _order_heading_kinds(candidates: list[_Candidate]) -> list[str]:
 
 
 def _can_begin_outline(heading_number: tuple[int, ...]) -> bool:
-    """Whether an outline can begin with this number."""
     return heading_number[0] <= GAP or heading_number[0] >= _CODE
 
 

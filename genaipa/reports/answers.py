@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from genaipa.answers.study import Study
     from genaipa.runs.records import Record
@@ -124,19 +125,11 @@ class ReadableAnswers:
 def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> ReadableAnswers:
     """Return the answers behind the averages; `with_restricted_texts` shows texts that may not be passed on as well."""
     frame, whose = _select_shown_scores_and_judge_names(study)
-    overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
-    answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
-    answered_rows = answered_rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
-    # Where nothing is scored, all that came back can be read.
-    answered_rows = answered_rows.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
+    overall = _average_m_all_by_cell(frame)
+    answered_rows = _select_answers_behind_averages(frame, overall)
     sources = [] if with_restricted_texts else study.sources
     allowed = {source.folder.name: SharingPermission(source.folder, source.manifest) for source in sources}
-    locations = list(answered_rows[["run", "system", "document"]].itertuples(index=False, name=None))
-    may_show = {
-        (run, *location): with_restricted_texts or allowed[run].may_share_reply(*location)
-        for run, *location in set(locations)
-    }
-    free = np.array([may_show[location] for location in locations], dtype=bool)
+    free = np.ones(len(answered_rows), dtype=bool) if with_restricted_texts else _may_share_each(answered_rows, allowed)
     shown_rows = answered_rows[free]
     # The systems' answers to a question stay together.
     shown_rows = shown_rows.assign(worst=shown_rows.groupby(_ASKED, observed=True)["overall"].transform("mean"))
@@ -149,10 +142,10 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
             "all are in the run folders (genaipa show)."
         )
     if len(answered_rows) > free.sum():
+        withheld = format_count(int(len(answered_rows) - free.sum()), "answer")
         lacking.append(
-            f"Not on this page: {format_count(len(answered_rows) - free.sum(), 'answer')} whose text may not be passed "
-            "on: it belongs to a published study, or may quote a document whose license forbids it (the option "
-            "with-texts shows them)."
+            f"Not on the page, so that you can pass it on: {withheld} of a published study, or about documents whose "
+            "license is not stated or does not allow it; the option with-texts shows them to you."
         )
     scores = _describe_scores_by_answer(frame, shown_rows, whose)
     return ReadableAnswers(
@@ -163,6 +156,34 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
         ),
         lacking,
     )
+
+
+def count_answers_withheld_from_page(study: Study) -> int:
+    """Count the answers that the page leaves out because their text may not be passed on."""
+    frame, _ = _select_shown_scores_and_judge_names(study)
+    rows = _select_answers_behind_averages(frame, _average_m_all_by_cell(frame))
+    allowed = {source.folder.name: SharingPermission(source.folder, source.manifest) for source in study.sources}
+    return int((~_may_share_each(rows, allowed)).sum())
+
+
+def _average_m_all_by_cell(frame: pd.DataFrame) -> pd.Series[float]:
+    return frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
+
+
+def _select_answers_behind_averages(frame: pd.DataFrame, overall: pd.Series[float]) -> pd.DataFrame:
+    """Return each answer once; where nothing is scored, all that came back."""
+    rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
+    rows = rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
+    return rows.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
+
+
+def _may_share_each(rows: pd.DataFrame, permission_by_run: Mapping[str, SharingPermission]) -> NDArray[np.bool_]:
+    """Tell of each answer whether its text may be passed on."""
+    locations = list(rows[["run", "system", "document"]].itertuples(index=False, name=None))
+    may_share = {
+        (run, *location): permission_by_run[run].may_share_reply(*location) for run, *location in set(locations)
+    }
+    return np.array([may_share[location] for location in locations], dtype=bool)
 
 
 def _select_shown_scores_and_judge_names(study: Study) -> tuple[pd.DataFrame, str]:

@@ -252,8 +252,8 @@ def compute_difference_rows(
     """Return a row for each measure and group of questions that both sides have.
 
     The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
-    on few documents. `has_estimates` values are estimates from people and judge, `evidence` is what has to be shown. A
-    group that comes down to the same questions as one before it says nothing new, and would only cost certainty.
+    on few documents. With `has_estimates` the values are estimates from people and judge; `evidence` is what has to be
+    shown. A group with the same questions as one before it says nothing new, and would only cost certainty.
     """
     row_values, compared_values = [], []
     for measure, match in match_by_measure.items():

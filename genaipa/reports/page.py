@@ -154,7 +154,7 @@ def _make_report_title(
 def _make_title_on_ranking(
     pairs: pd.DataFrame, certainties: Mapping[str, str], means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
-    """Tell whether the system with the highest average is `higher` than each of the others."""
+    """Return who answers best, as far as `certainties` (system → how sure it is that it is lower) tell them apart."""
     best, *rivals = means
     rival_list = _describe_other_averages(rivals, means, names)
     if all(certainties.values()):

@@ -344,7 +344,6 @@ def _add_score_rows_for_unscored_answers(frame: pd.DataFrame, m_all: float) -> p
 
 
 def _average_m_all_by_system_and_experiment(frame: pd.DataFrame) -> dict[Hashable, float]:
-    """Return the average of each system and experiment."""
     question_means = averages.average_policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
     return dict(question_means.groupby(_BY)["m_all"].mean())
 

@@ -114,8 +114,8 @@ def render_comparison_markdown(
     lines = [
         f"### genaipa: {second} against {first}, {result}",
         "",
-        *((f"Gate: {_escape_markdown(str(gate))}", "") if gate else ()),
-        f"Finding: {_escape_markdown(f'{comparison.verdict} {comparison.favoured}'.rstrip())}",
+        *((f"Gate: {escape_markdown_line(str(gate))}", "") if gate else ()),
+        f"Finding: {escape_markdown_line(f'{comparison.verdict} {comparison.favoured}'.rstrip())}",
         "",
         f"| | A {_escape_table_bars(first)} | B {_escape_table_bars(second)} | B \u2212 A | |",
         "|---|--:|--:|--:|---|",
@@ -136,7 +136,7 @@ def _render_markdown_row(row: Mapping[Any, Any]) -> str:
     name, digits = ("M_all", 1) if overall else (str(row["measure"]), 2)
     means = (f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b"))
     return (
-        f"| {_escape_table_bars(_escape_markdown(name))} | {' | '.join(means)} | "
+        f"| {_escape_table_bars(escape_markdown_line(name))} | {' | '.join(means)} | "
         f"{format_b_minus_a_with_interval(row)} | {_describe_change_for_second(row)} |"
     )
 
@@ -155,7 +155,7 @@ def _describe_change_for_second(row: Mapping[Any, Any]) -> str:
 def _render_changed_answer(answer: ChangedAnswer) -> str:
     before, after = answer.scores
     head = (
-        f"- **{_escape_markdown(answer.question)}** {_format_inline_code(answer.text)}: M\\_all {before:.0f} "
+        f"- **{escape_markdown_line(answer.question)}** {_format_inline_code(answer.text)}: M\\_all {before:.0f} "
         f"\u2192 {after:.0f}"
     )
     return "<br>".join(
@@ -167,7 +167,7 @@ def render_markdown_link_to_report(report_path: Path, linking_page: Path) -> str
     """Return the link from a page to a report or a folder of files, by its path."""
     path = os.path.relpath(report_path, linking_page.parent).replace(os.sep, "/")
     target = re.sub(r"([<>\\])", r"\\\1", path)
-    return f"More: [{_escape_markdown(path)}](<{target}>)"
+    return f"More: [{escape_markdown_line(path)}](<{target}>)"
 
 
 def render_markdown_of_report_command(runs: Sequence[str]) -> str:
@@ -180,7 +180,7 @@ _STOP = "\u2060"
 """A sign without width, between what would call somebody, or an issue, and the name."""
 
 
-def _escape_markdown(text: str) -> str:
+def escape_markdown_line(text: str) -> str:
     """Return a line in which nothing is markup, a link, a mention or an issue's number."""
     return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", clean_name_on_one_line(text))
 

@@ -229,8 +229,7 @@ _ESCAPES = {
     '"': "''",
     "`": r"\textasciigrave{}",
     # A cell that begins with a bracket would be the option of the line break before it.
-    "[": "{[}",
-    "]": "{]}",
+    "[": "{}[",
     "\u03b1": r"$\alpha$",
     "\u2265": r"$\geq$",
     "\u2264": r"$\leq$",

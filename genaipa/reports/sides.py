@@ -177,9 +177,7 @@ def note_differences_and_common_questions(
         {pair for pair in compared_side.asked_document_questions if pair[0] in same_documents}
         for compared_side in (first, second)
     )
-    sentences += _note_unshared_questions(
-        first.name, second.name, {q for _, q in ours - theirs}, {q for _, q in theirs - ours}
-    )
+    sentences += _note_unshared_questions([(first.name, ours - theirs), (second.name, theirs - ours)], same_documents)
     shared_wordings = first.asked.keys() & second.asked.keys()
     reworded = {
         (document, question)
@@ -188,7 +186,7 @@ def note_differences_and_common_questions(
         and first.asked[document, question, wording] != second.asked[document, question, wording]
     }
     sentences += (
-        [f"the text of {_join_noun_and_names({q for _, q in reworded}, 'question')} is not the same"]
+        [f"the text of {_join_noun_and_names(_name_questions(reworded, same_documents), 'question')} is not the same"]
         if reworded
         else []
     )
@@ -240,21 +238,27 @@ def _is_follow_up(question: str) -> bool:
 
 
 def _note_unshared_questions(
-    first_name: str, second_name: str, first_questions: Collection[str], second_questions: Collection[str]
+    names_and_document_questions: Iterable[tuple[str, set[tuple[str, str]]]], documents: Collection[str]
 ) -> list[str]:
-    """Return sentences on questions that one of the two lacks, and on the one that alone has follow-ups."""
-    questions = [
-        {question for question in side if not _is_follow_up(question)} for side in (first_questions, second_questions)
-    ]
-    sentences = _note_unshared_names(first_name, second_name, "question", *questions)
-    for name, side, other in (
-        (first_name, first_questions, second_questions),
-        (second_name, second_questions, first_questions),
-    ):
-        count = sum(map(_is_follow_up, set(side) - set(other)))
-        if count:
-            sentences.append(f"only {name} has {format_count(count, 'follow-up')}")
-    return sentences
+    """Return sentences on what each side alone was asked about the documents of both: questions, then follow-ups."""
+    sentences, follow_ups = [], []
+    for name, document_questions in names_and_document_questions:
+        questions = {pair for pair in document_questions if not _is_follow_up(pair[1])}
+        if questions:
+            sentences.append(
+                f"only {name} has the {_join_noun_and_names(_name_questions(questions, documents), 'question')}"
+            )
+        if count := len(document_questions) - len(questions):
+            follow_ups.append(f"only {name} has {format_count(count, 'follow-up')}")
+    return sentences + follow_ups
+
+
+def _name_questions(document_questions: set[tuple[str, str]], documents: Collection[str]) -> set[str]:
+    """Return the questions' ids, each with its document unless all are meant about all of the documents."""
+    questions = {question for _, question in document_questions}
+    if len(document_questions) == len(questions) * len(documents):
+        return questions
+    return {f"{question} about {document}" for document, question in document_questions}
 
 
 def _join_noun_and_names(names: Iterable[str], noun: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.questions.sets import FOLLOW_UP, WORDINGS, Wording
@@ -68,7 +68,7 @@ def classify_experiment(document_kind: str | None, initialization: str, wording:
     Answers to follow-ups are an experiment apart, whatever the first question's wording.
     """
     if wording == FOLLOW_UP:
-        return f"{classify_experiment(document_kind, initialization, 'original')}-{FOLLOW_UP}"
+        return follow_up_experiment(classify_experiment(document_kind, initialization, "original"))
     if document_kind == "regulation":
         return "regulation"
     if wording != "original" and initialization == "document":
@@ -76,3 +76,26 @@ def classify_experiment(document_kind: str | None, initialization: str, wording:
     names = (name for name, experiment in EXPERIMENTS.items() if experiment.initializations == (initialization,))
     name = next(names, initialization)
     return name if wording == "original" else f"{name}-paraphrased"
+
+
+def follow_up_experiment(experiment: str) -> str:
+    """Return the name of the experiment that the follow-ups in an experiment are."""
+    return f"{experiment}-{FOLLOW_UP}"
+
+
+def find_experiment(name: str) -> Experiment | None:
+    """Return an experiment with its labels, that of an experiment's follow-ups too; None for a name without a preset.
+
+    >>> find_experiment("quality-follow-up").label
+    'Quality, follow-ups: with the document'
+    """
+    experiment = EXPERIMENTS.get(name.removesuffix(f"-{FOLLOW_UP}"))
+    if experiment is None or name in EXPERIMENTS:
+        return experiment
+    label, short = (_mark_label_as_follow_ups(label) for label in (experiment.label, experiment.short))
+    return replace(experiment, label=label, short=short)
+
+
+def _mark_label_as_follow_ups(label: str) -> str:
+    heading, colon, about = label.partition(":")
+    return f"{heading}, follow-ups{colon}{about}" if label else ""

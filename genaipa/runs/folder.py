@@ -58,7 +58,7 @@ _LOOK_EVERY = 0.1
 
 
 class RunFolder(ManifestFolder):
-    """One run on disk. Reading needs no lock; `writing()` takes it."""
+    """One run on disk. Reading needs no lock; `hold_for_writing_and_list_repairs` takes it."""
 
     _token = ""
     _look_again = 0.0
@@ -121,7 +121,7 @@ class RunFolder(ManifestFolder):
 
     def _describe_manifest_and_answer_damage(self) -> list[str]:
         """Return sentences about what is wrong with the manifest, and gone since it was written; empty for nothing."""
-        # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
+        # By itself, since a lock would hold a manifest, large for a large run, for as long as the run takes.
         try:
             damage, lack = self.describe_manifest_damage(), self.describe_lost_answers_or_empty(self.manifest())
         except DataError:  # told by whoever needs the manifest

@@ -81,7 +81,6 @@ class Run:
         return self._read_status_and_tally()[0]
 
     def _read_status_and_tally(self) -> tuple[RunStatus, AnswerTally]:
-        """Return the status and the counts."""
         if isinstance(self._source, SlicedStudy):
             return read_study_status_and_tally(self._source)
         manifest, tally = self._source.read_manifest_and_tally()

@@ -38,9 +38,9 @@ def status_once_asking_ended(
 ) -> RunStatus:
     """Return the status of a folder that nobody asks any more.
 
-    Answers of some systems are `incomplete_systems`, and some systems are driven `manual_systems`. It was left
-    `clean_exit` or broken off, stopped by the cap (`capped`), or while batches are `batches_pending`, for which the
-    next one to ask waits.
+    Answers of the `incomplete_systems` are missing; replies of the `manual_systems` come by hand. Asking ended by a
+    `clean_exit` or was broken off, was stopped by the cap (`capped`), or left batches pending (`batches_pending`), for
+    which the next one to ask waits.
     """
     if clean_exit and not incomplete_systems:
         return "complete"
@@ -56,7 +56,8 @@ def current_run_status(
 ) -> RunStatus:
     """Return the status of a folder now: as noted in its manifest, unless its writer was killed or answers are gone.
 
-    It may be running and `abandoned` by its process, batches may be `batches_pending`, and answers `answers_missing`.
+    `abandoned`: its process has ended; `batches_pending`: a provider still has batches of it; `answers_missing`: there
+    are fewer answers than planned.
     """
     if abandoned:
         return "waiting" if batches_pending else "interrupted"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RunWriter:
-    """The journals of a run that is held by its `writing()`. Use it from one event loop, and close it."""
+    """The journals of a run that is held for writing. Use it from one event loop, and close it."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder

@@ -110,6 +110,11 @@ class Exchange(NamedTuple):
     asked: str
     reply: str
 
+    @property
+    def as_text_with_speakers(self) -> str:
+        """The exchange as people read it, with whose words they are; a person's reply is a system's like any other."""
+        return f"Asked before: {self.asked}\nThe system replied: {self.reply}"
+
 
 @dataclass(frozen=True)
 class ScoringCase:

@@ -106,7 +106,7 @@ def write_scoring_sheet(
 def _make_sheet_row(case: ScoringCase) -> list[str | None]:
     question_text = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
     if case.earlier:
-        question_text += f"\n\n(asked after: {case.earlier.asked}\n{case.earlier.reply})"
+        question_text += f"\n\n({case.earlier.as_text_with_speakers})"
     annotated = ""
     if case.annotated is not None:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""

@@ -186,7 +186,8 @@ def measure_rater_leniency_and_drift(
     """Measure by how much a rater's values are above the mean of the others', and how that grew.
 
     `own_value_indices` (units, metrics) has the place in `scale_values` of the rater's values, in the order of time,
-    and `counts` (units, metrics, values) those of all raters, this one among them and two or more a unit.
+    and `value_counts_of_all_raters` (units, metrics, values) those of all raters, this one among them and two or more a
+    unit.
     """
     values = scale_values[own_value_indices]
     sums, numbers = value_counts_of_all_raters @ scale_values, value_counts_of_all_raters.sum(axis=-1)

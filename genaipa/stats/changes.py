@@ -49,8 +49,8 @@ def estimate_reply_change(
     """Estimate the change of replies, each with its cell: what was asked in the same way of the same document.
 
     All columns have one length, and the labels are whole numbers from 0; `is_later` tells which replies are of the
-    later day. A `share` has values from 0 to 1: its replies are what varies, and p is by every deal of a cell's replies
-    to the days (`permutation`). With `text_labels`, labels of replies that are alike, the deals are of these, as the
+    later day. A share (`is_share`) has values from 0 to 1: its replies are what varies, and p is by every deal of a
+    cell's replies to the days. With `text_labels`, labels of replies that are alike, the deals are of these, as the
     values are the share of replies that are equal to others of the first day. Any other mean varies by question: p is
     that of its interval, or Wilcoxon's where all questions changed alike. `largest_change` is the largest change on its
     scale.

@@ -72,7 +72,7 @@ def estimate_count_statistic(
 ) -> ShareEstimate:
     """Estimate a figure: the mean over repetitions, with its 95 % interval over clusters.
 
-    `items_per_cluster` are how many each cluster has, in all repetitions together. `find` makes figures of sums of
+    `items_per_cluster` are how many each cluster has, in all repetitions together. `statistic` makes figures of sums of
     counts, a row each. A figure that is `share_indices` of a whole is a share as long as its counts are whole numbers.
     """
     number = _check_counts_and_convert_items(counts_by_cluster, items_per_cluster)

@@ -500,7 +500,7 @@ def _interval_half_width(components: list[_VarianceComponent], tail_probability:
 def _find_interval_and_p_of_mean_or_share(
     mean: float, components: list[_VarianceComponent], limits: Limits, confidence: float, draws: Floats | _Cells | None
 ) -> _Ends:
-    """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
+    """Return the interval of a share, of which these are the `draws`; without them that of any other mean."""
     if draws is None:
         return _find_mean_interval_and_p(mean, components, limits, confidence)
     return _find_share_interval_with_nan_p(mean, components, limits, confidence, draws)
@@ -543,7 +543,7 @@ def _find_share_interval_with_nan_p(
 
     How many follows from the variance (Korn and Graubard, 1998), if it is known. As long as fewer than
     `_LEAST_UNUSUAL` of the questions, or documents, are not at the same end as the others, nothing shows how they
-    differ, and they are also no more than were `drawn` independently.
+    differ, and they are also no more than the independent `draws`.
     """
     n, unusual = _count_independent_and_unusual_draws(draws, limits)
     # Rounded, because what is at an end may be a hair beside it.

@@ -201,7 +201,7 @@ def fill_missing_scores_with_group_means(judge_scores: Any, group_labels: Any) -
 def count_equivalent_people_scores(people_score_count: int, widths_without_judge: Any, widths_with_judge: Any) -> float:
     """Count how many scores of people alone would be as sure as those that they gave and a judge's.
 
-    `alone` and `both` are the widths of the same intervals without a judge and with one. It is as many as for the
+    The widths are of the same intervals. It is as many as for the
     target that gains least, and no less than what people `people_score_count`; NaN without a width.
     """
     people, judged = as_values(widths_without_judge), as_values(widths_with_judge)
@@ -216,7 +216,6 @@ def _interval_quantile(degrees_of_freedom: int) -> float:
 
 
 def _subtract_group_means(values: Floats, group_labels: Labels) -> Floats:
-    """Return the deviations from the groups' means."""
     group_sizes = np.maximum(np.bincount(group_labels), 1)
     deviations: Floats = values - (np.bincount(group_labels, values) / group_sizes)[group_labels]
     return deviations

@@ -61,7 +61,7 @@ def compare_repeats_within_groups(values: Any, band_of_each_value: Any, group_la
 def compare_first_to_second_side_per_group(
     values: Any, band_of_each_value: Any, group_labels: Any, is_second_side: Any
 ) -> SidePairDifferences:
-    """Compare each group's values with those of its `second` side, such as those of other words."""
+    """Compare each group's values with those of its second side, such as those of other words."""
     value, band, group = _as_checked_columns(values, band_of_each_value, group_labels)
     flags = as_flags_or_all_true(is_second_side, len(value))
     number = int(group.max(initial=-1)) + 1

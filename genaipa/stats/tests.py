@@ -110,7 +110,7 @@ def find_holm_factors(p_values: Sequence[float]) -> list[float]:
 
 
 def count_discoveries(p_values: Any, false_discovery_rate: float) -> int:
-    """Count the p values that hold where at most this `rate` of them may be false (Benjamini and Yekutieli, 2001)."""
+    """Count the p values that hold where at most this rate of them may be false (Benjamini and Yekutieli, 2001)."""
     tests = np.sort(_drop_nan_values(p_values))
     places = np.arange(1, len(tests) + 1)
     below = tests * (len(tests) / places) * (1 / places).sum() <= false_discovery_rate

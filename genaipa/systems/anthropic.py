@@ -278,7 +278,7 @@ class AnthropicSystem(ChatSystem):
                     yield line
 
     def parse_result_line(self, result_line: dict[str, Any], sent_settings: dict[str, Any]) -> Reply:
-        """Read one line as `reply` reads an answer."""
+        """Read one line as a single call's answer is read; raises the same errors."""
         result = inner_object_or_empty(result_line, "result")
         if result.get("type") == "succeeded":
             return self._parse_reply_unless_error(inner_object_or_empty(result, "message"), sent_settings)
@@ -329,7 +329,6 @@ def _read_citations(block: object) -> Iterator[Citation]:
 
 
 def _supported_capability_names(capabilities: dict[str, Any]) -> frozenset[str]:
-    """Return the names of the capabilities that are supported."""
     return frozenset(
         name for name in capabilities if inner_object_or_empty(capabilities, name).get("supported") is True
     )

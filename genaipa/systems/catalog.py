@@ -72,6 +72,7 @@ class CatalogEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     retired: str = ""
     use: str = ""
     note: str = ""
+    demo: bool = False
     price: Price | None = None
     explicit_cache: bool = False
     passages: str = ""

@@ -268,7 +268,6 @@ class ChatSystem(HostedSystem):
         return self._parse_reply(body if isinstance(body, dict) else {}, sent_settings)
 
     def _missing_reply_error(self, body: object) -> NoReplyError:
-        """Return the error of an answer that has no reply in it."""
         return self._endpoint.protocol_error("an answer that contains no reply", body)
 
     def _read_content_parts_and_remark(self, content: list[Any]) -> tuple[ReplyParts, str]:
@@ -309,7 +308,6 @@ class ChatSystem(HostedSystem):
     def _encode_request_and_sent_settings(
         self, messages: Sequence[Message], settings: Settings
     ) -> tuple[bytes, dict[str, Any]]:
-        """Encode the request; also the settings as sent."""
         fields, sent = self._request_fields_and_sent_settings(settings)
         fields |= {"model": self.model} | self._extra_request_fields(messages, settings)
         fields |= self.stream_fields if settings.stream else {}

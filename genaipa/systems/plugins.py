@@ -68,7 +68,7 @@ def _translate_class_load_errors(class_path: str, arguments: tuple[object, ...] 
     except AttributeError as error:
         if error.name != class_path.partition(":")[2]:
             raise _class_load_error(class_path, error) from error
-        raise UsageError(f"{class_path}: the module has no '{error.name}'.") from None
+        raise UsageError(f"{class_path}: the module has no '{error.name}'; name a class that it has.") from None
     except TypeError as error:
         arguments_text = "those arguments" if arguments else "arguments"
         raise UsageError(

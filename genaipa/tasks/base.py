@@ -217,7 +217,7 @@ class Task(ABC):
         return None
 
     def read_reply_by_status(self, call: Call, reply: str, status: Status) -> PredictionAndScore | None:  # noqa: ARG002 - for tasks that do
-        """Return the reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
+        """Read a reply that may be cut off or refused, by its status; as `read_reply` unless overridden."""
         return self.read_reply(call, reply)
 
     @contextmanager

@@ -256,7 +256,7 @@ def plan_procedure_and_fetch_documents(
     options = dict(request.plan)
     by_hand = [system for system in request.systems if resolve_system(system, workspace).is_manual]
     if by_hand and options.get("follow_up"):
-        raise OptionError("follow_up", f": {by_hand[0]} is asked by hand, where the next question would come after it.")
+        raise _follow_ups_by_hand_error(by_hand, are_all=len(by_hand) == len(request.systems))
     named = options.get("experiment") or ""
     _check_names_are_valid("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
     _check_names_are_valid("initialization", options.get("initializations", ()), INITIALIZATIONS)
@@ -309,6 +309,14 @@ def plan_procedure_and_fetch_documents(
         "limit": parse_question_range(options.get("limit")),
     }
     return msgspec.convert(options | resolved, ProcedurePlan)
+
+
+def _follow_ups_by_hand_error(names: Sequence[str], *, are_all: bool) -> OptionError:
+    is_or_are, it_or_them, own = ("is", "it", "its own") if len(names) == 1 else ("are", "them", "their own")
+    remedy = "leave it out." if are_all else f"ask {it_or_them} in a run of {own}, without it."
+    return OptionError(
+        "follow_up", f": {join_names(names)} {is_or_are} asked by hand and can't be asked follow-ups; {remedy}"
+    )
 
 
 def _check_companies_are_known(documents: Iterable[Document], initializations: Container[str]) -> None:

@@ -132,7 +132,9 @@ def check_question_limit(spec: RunSpec, question_set_by_document: dict[str, Ques
     for document, question_set in question_set_by_document.items():
         if limit is not None and limit[0] > (available := len(question_set.questions)):
             raise OptionError(
-                "limit", f" {'-'.join(map(str, limit))}: there are only {available} questions about {document}."
+                "limit",
+                f" {'-'.join(map(str, limit))}: there are only {available} questions about {document}; begin with one "
+                "of these.",
             )
 
 
@@ -388,7 +390,7 @@ class Procedure(Task):
     def _introduce_document(
         self, conversation: Conversation, steps: Sequence[IntroductionStep], step_prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
-        """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
+        """Return the messages of an introduction; with the system's own replies if the plan says so."""
         if not self.plan.acknowledge:
             return list_messages_and_acknowledgements(steps)
         messages: list[Message] = []

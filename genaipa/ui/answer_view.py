@@ -184,7 +184,7 @@ def prepare_answer(
         else "",
         "question": case.asked,
         "original": case.original,
-        "earlier": f"{case.earlier.asked}\n{case.earlier.reply}" if case.earlier else "",
+        "earlier": case.earlier.as_text_with_speakers if case.earlier else "",
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
             case.answer.status, ""
         ),

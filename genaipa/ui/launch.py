@@ -103,7 +103,7 @@ def import_first_page_modules() -> None:
     """Import what the first analyst would wait for."""
     from streamlit.logger import set_log_level
 
-    # Streamlit warns that it keeps what it caches in memory, because nothing is served yet; `serve` has its own level.
+    # Streamlit warns that it keeps what it caches in memory, because nothing is served yet; `serve_desk` sets its own.
     set_log_level("error")
     # Streamlit imports pandas for its first component.
     for name in ("genaipa.ui.signin", "genaipa.ui.pages.scoring", "pandas", "streamlit.web.cli"):

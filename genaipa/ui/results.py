@@ -127,7 +127,7 @@ class ResultsSnapshot:
         return list(self.frame["answer"].cat.categories)
 
     def make_hidden_byte_per_distinct_answer(self, hidden_digests: AbstractSet[str]) -> bytes:
-        """Mask the answers `ahead` of somebody, who may not see them: a byte for each category of answers."""
+        """Return a byte for each distinct answer: 1 where it is among `hidden_digests`."""
         return bytes(digest in hidden_digests for digest in self._distinct_answer_digests)
 
 

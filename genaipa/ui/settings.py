@@ -50,7 +50,8 @@ VARIABLE = "GENAIPA_DESK"
 class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a study's scoring at the desk: the `plan`, and what is to be scored.
 
-    `runs` names the runs to score, as `runs.selection.select` takes names; empty means every run of the workspace.
+    `runs` names the runs to score, as `select_runs_and_apply_filters` takes names; empty means every run of the
+    workspace.
     `only` are the filters on their answers. With `excluded`, excluded answers are scored too.
     `sample` is the size of the wave in each group, or all for everything; by default (None) it is that of the
     workspace's wave, which is drawn where a group has more than `waves.SIZE` answers.

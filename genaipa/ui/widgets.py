@@ -44,7 +44,7 @@ COMPONENTS = {
 
 @cache
 def load_component(component_name: str) -> ComponentRenderer:
-    """Load the component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
+    """Load the component of that name, ready to be mounted: `load_component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
     script, style = read_component_script_and_style(component_name)

@@ -168,7 +168,7 @@ _EXCLUDED = re.compile(
     r"|refus(?:e|ed)|forbid(?:den)?|prohibit(?:ed)?|ban(?:ned)?|bar(?:red)?|off limit|stop(?:ped)? short|fail(?:ed)? to"
     r"|withh(?:old|eld)|outside|unavailable|impossible|absent)(?= )"
 )
-"""Verbs that deny as "not" does, by the words of `tokens`."""
+"""Verbs that deny as "not" does, by the words of `tokenize_with_quantities`."""
 _BOTH_WAYS = re.compile(rf" (?:{'|'.join(_NEGATIVE)})(?: \w+){{0,3}}?(?={_EXCLUDED.pattern})")
 """A negation of such a verb: what is not left out is in."""
 

@@ -215,7 +215,7 @@ class PolicyIE(Suite):
     }
 
     def load(self, split: str) -> Material:
-        """Load the distinct sentences of a split; DataError and UsageError as `data.load`."""
+        """Load the distinct sentences of a split; DataError and UsageError as `load_sentences`."""
         return load_sentences(self.files, split)
 
     def parse(self, item: Item, answer: Any) -> ParsedReply:

@@ -509,7 +509,7 @@ class PolicyQA(Suite):
     }
 
     def load(self, split: str) -> Material:
-        """Load the examples of a split; DataError and UsageError as `load`."""
+        """Load the examples of a split; DataError and UsageError as `load_examples`."""
         return load_examples(self.files, split)
 
     @property

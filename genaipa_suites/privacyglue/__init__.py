@@ -251,7 +251,7 @@ def most_frequent_agreement_of_each_example(
 ) -> list[PairCategory]:
     """Return the category of each example: the most frequent over all pairs of repetitions, ties to the one seen first.
 
-    `first` and `second` say which examples are right, repetitions by examples (booleans); pairs are seen with the first
+    Each side says which examples are right, repetitions by examples (booleans); pairs are seen with the first
     system's repetitions in the outer loop (paper, section 6.2).
     """
     import numpy as np

@@ -152,7 +152,6 @@ class OutcomeCounts:
         return MeasureEstimate(*difference[:3], nan, *self._count_items_and_clusters(own_shared), difference[3:])
 
     def _count_outcomes_by_unit(self, chosen: Mask) -> Floats:
-        """Count these outcomes of each unit."""
         return np.bincount(self._unit[chosen], minlength=self._units.number).astype(float)
 
     def _count_items_and_clusters(self, chosen: Mask) -> tuple[int, int]:

@@ -10,14 +10,17 @@ import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pandas as pd
 import pytest
 from queues import make_run
 from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened
 
 from genaipa.answers.gather import gather_study
+from genaipa.plugins import entry_point_targets
 from genaipa.questions.points import Ticks
 from genaipa.reports.chapters.agreement import analyst_alpha_table
+from genaipa.reports.table import make_table
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool
@@ -25,7 +28,7 @@ from genaipa.scoring.events import MEAN, SEND_BACK, Event, ScreenContents, new_e
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.waves import Waves, digest_prefix_used_in_waves, encode_waves
 from genaipa.workspace import find_workspace
-from genaipa_artifact.evaluation import HumanEvaluationRecords
+from genaipa_artifact.evaluation import ADDITIONS_GROUP, HumanEvaluationRecords, SheetAddition
 from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
 from genaipa_artifact.heds_questions import QUESTIONS
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Values
 
 AUTHORS = (
-    "1.1.1 1.2 1.3.1.1 1.3.1.2 1.3.1.3 1.3.2.1 1.3.2.2 1.3.2.3 2.5 3.1.3.1 3.1.3.2 3.1.3.3 3.2.2.1 3.2.2.2 3.2.2.3 "
+    "1.1.1 1.2 1.3.1.1 1.3.1.2 1.3.1.3 1.3.2.1 1.3.2.2 1.3.2.3 2.5 3.2.2.1 3.2.2.2 3.2.2.3 "
     "3.2.2.4 3.2.3 3.2.5 3.3.1 3.3.4.1 3.3.6 3.3.7 3.3.8 5.1 5.2 5.3 5.4 4.1.1 4.1.2 4.1.3 4.2.1 4.2.3 4.3.1.2"
 )
 """Questions that no record answers."""
@@ -351,12 +354,33 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     assert f"Of {limited.name}: Of each set's questions" in entries["3.1.2"]
 
 
+def test_packages_add_what_they_know(evaluated: Evaluated) -> None:
+    """To an answer of the records, and where these have none: then it is left open whether that is all."""
+    additions = (SheetAddition("3.2.1", "Two houses.", "split"), SheetAddition("3.3.1", "None.", "split"))
+    sheet = fill(replace(evaluated.mixed, additions=additions))
+    answered = {entry.number: entry.answer for entry in sheet.entries if entry.answer}
+    assert answered["3.2.1"].text.endswith(" Two houses.")
+    assert answered["3.2.1"].source.endswith("; split")
+    assert texts(sheet)["3.3.1"] == "None. [what is beside this]"
+    assert "partners" in entry_point_targets(ADDITIONS_GROUP)
+
+
+def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated) -> None:
+    """For the pairs of systems that the report compares; what was planned before is the authors'."""
+    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])
+    tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
+    said = texts(fill(replace(evaluated.mixed, tables=tables)))
+    assert "compare scripted/say.yaml scripted/say1.yaml. [the power analysis before the study]" in said["3.1.3.3"]
+    assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
+    assert "would be found in 80% of studies" in said["3.1.3.2"]
+
+
 def test_a_sheet_in_latex_has_no_command_of_others(evaluated: Evaluated) -> None:
     """A reason that somebody wrote is text."""
     latex = fill(evaluated.mixed).as_latex()
     assert r"50 \% of \textbackslash{}input\{it\} \& more\_" in latex
     assert r"\input{it}" not in latex
-    assert "3.2.2.2 &  & Evaluators: payment & {[}yours{]}" in latex
+    assert "3.2.2.2 &  & Evaluators: payment & {}[yours]" in latex
 
 
 @pytest.mark.full

@@ -334,6 +334,9 @@ def test_systems_table_shows_context_price_and_retirement(genaipa: Cli, monkeypa
     )
     monkeypatch.setenv("COLUMNS", "120")
     assert "\nmine: set LAB_BASE_URL; set LAB_API_KEY\n" in done(genaipa("systems"))
+    assert re.search(
+        r"^ careful +free +demo: answers about Brindlecart, whatever", done(genaipa("systems")), re.MULTILINE
+    )
     out = done(genaipa("systems", "--explain"))
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines() if line.startswith("  ")}
     assert lines["mine"] == "mine m 4,096 1.00 / 2.50"

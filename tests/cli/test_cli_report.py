@@ -129,6 +129,8 @@ def test_an_unscored_run(genaipa: Cli, unscored: Path):
     printed = done(genaipa("report", "latest", "--formats", "svg"))
     assert printed.startswith("2 of 2 answers received, none scored")
     assert len(printed.split()) <= 40
+    assert "\n2 answers withheld from the page; see --with-texts.\n" in printed
+    assert "withheld" not in done(genaipa("report", "latest", "--formats", "svg", "--with-texts"))
     assert f"{Path.cwd() / 'reports' / unscored.name / 'index.html'}  " in printed.splitlines()[-1]
     board = done(genaipa("leaderboard", "latest")).splitlines()
     assert board[1].startswith("Next: genaipa score latest ")

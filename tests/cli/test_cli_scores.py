@@ -89,7 +89,7 @@ def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:
         (one, "Cy", *VALUES, "", "adjudication"),
     ]
     Path("s.csv").write_text("\n".join(",".join(map(str, line)) for line in [head, *lines]))
-    assert done(genaipa("scores", "import", "s.csv")).startswith("4 scores read, 4 of them new")
+    assert done(genaipa("scores", "import", "s.csv")).startswith("4 scores read, 4 new")
     out = done(genaipa("scores"))
     ann, bo, cy = (line.split()[:5] for line in out.splitlines() if " human " in line)
     assert (ann, bo[:4], cy[:4]) == (

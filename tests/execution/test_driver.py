@@ -44,7 +44,8 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     first, second = (folder.manifest() for folder in list_run_folders_oldest_first(find_workspace()))
     alike = [make_spec_for_other_documents(manifest.spec, (), {}) for manifest in (first, second)]
     assert (alike[0], first.slice.plan) == (alike[1], second.slice.plan)
-    assert genaipa("run", "--resume", "shops", "--slice", "3/4").err == "genaipa: --slice 3/4: shops has 3 slices.\n"
+    other = genaipa("run", "--resume", "shops", "--slice", "3/4")
+    assert other.err == "genaipa: --slice 3/4: shops has 3 slices; write 3/3.\n"
     whole = corpus.read_bytes()
     corpus.write_bytes(whole + b'{"name": "dune", "company": "Dune", "text": "We collect sand."}\n')
     changed = genaipa("run", "--resume", "shops")

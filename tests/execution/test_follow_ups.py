@@ -139,6 +139,9 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
     genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
     import genaipa as package
 
+    listed = genaipa("runs", "-e", "quality-follow-up").out
+    assert "quality,  " in listed
+    assert "quality-follow-up" in listed
     shown = genaipa("show", "latest", "-e", "quality-follow-up")
     assert shown.code == 0, shown.err
     one = genaipa("show", "latest", "Q1.follow-up", "-e", "quality-follow-up").out
@@ -146,16 +149,22 @@ def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:
     sheet = genaipa("scores", "sheet", "latest", "-o", "sheet.xlsx", "--analyst", "Ada")
     assert sheet.code == 0, sheet.err
     cells = [str(cell.value) for line in load_workbook("sheet.xlsx").active.iter_rows() for cell in line]
-    assert any(text.startswith(f"{FOLLOW_UP}\n\n(asked after: Question 1 on Acme?") for text in cells)
+    assert any(
+        text.startswith(f"{FOLLOW_UP}\n\n(Asked before: Question 1 on Acme?\nThe system replied: ") for text in cells
+    )
     table = package.load_answers("latest")
     pairs = set(zip(table["experiment"].astype(str), table["question"].astype(str), strict=True))
     assert pairs == {
         *(("quality", name) for name in ("Q1", "Q2")),
         *(("quality-follow-up", f"{name}.follow-up") for name in ("Q1", "Q2")),
     }
-    refused = genaipa("run", "-s", "manual/copilot", "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
-    assert refused.code == 2
-    assert "--follow-up: manual/copilot is asked by hand" in refused.err
+    for systems, sentence in (
+        ("manual/copilot", "manual/copilot is asked by hand and can't be asked follow-ups; leave it out."),
+        ("extractive,people/l", "people/l is asked by hand and can't be asked follow-ups; ask it in a run of its own,"),
+        ("people/l,extractive,manual/m", "people/l and manual/m are asked by hand and can't be asked follow-ups; ask"),
+    ):
+        refused = genaipa("run", "-s", systems, "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
+        assert (refused.code, f"--follow-up: {sentence}" in refused.err) == (2, True), refused.err
 
 
 def test_a_comparison_leaves_out_follow_ups_that_one_side_lacks(genaipa: Cli) -> None:

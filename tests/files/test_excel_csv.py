@@ -39,4 +39,4 @@ def test_every_csv_file_has_the_mark(genaipa: Callable[..., Finished], demo: tup
         with file.open(encoding="utf-8-sig", newline="") as text:
             assert next(csv.reader(text)) == list(pd.read_csv(file).columns), file
     assert not genaipa("scores", "export", *at).out.startswith("\ufeff")
-    assert "230 scores read, 0 of them new." in genaipa("scores", "import", str(out / "scores.csv"), *at).out
+    assert "230 scores read, 0 new." in genaipa("scores", "import", str(out / "scores.csv"), *at).out

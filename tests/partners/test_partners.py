@@ -29,6 +29,7 @@ from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter, average_scores_by_partner_and_answer
+from genaipa_partners.data_sheet import describe_partners_for_data_sheet
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
 from genaipa_partners.joining import iterate_file_places_and_study_events, join_returned_logs_all_or_none
 from genaipa_partners.returning import (
@@ -439,3 +440,10 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
         agreement[agreement["of"] == of]["agreement"].mean() for of in ("within a partner", "between partners")
     )
     assert within == 1 > between
+    additions = describe_partners_for_data_sheet(workspace, study, {"partners": chapter.tables[0]})
+    sentences = {number: sentence for number, sentence, _ in additions}
+    assert "31 answer texts to the partners bbc, rai and ard" in sentences["3.1.2"]
+    assert "31 to several of them (asked for: 100 %)" in sentences["3.1.2"]
+    assert sentences["3.2.1"].endswith("ard (2), bbc (2) and rai (2).")
+    assert "rai -" in sentences["3.3.3.2"]
+    assert re.search(r"partners: \d+% \(for \w+, who", sentences["3.1.3.2"])

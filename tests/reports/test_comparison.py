@@ -409,8 +409,12 @@ def test_a_metric_that_nobody_scored_has_no_row():
         (lambda s: side(s.frame, s.name, ("uber",)), "only a/one has the document spotify"),
         (lambda s: side(s.frame, s.name, questions=QUESTIONS[1:]), "only a/one has the question T_f1"),
         (
+            lambda s: replace(s, asked={key: of for key, of in s.asked.items() if key[:2] != ("uber", "T_f1")}),
+            "only a/one has the question T_f1 about uber",
+        ),
+        (
             lambda s: replace(s, asked={**s.asked, ("uber", "T_f1", "original"): {"What?"}}),
-            "the text of question T_f1 is not the same",
+            "the text of question T_f1 about uber is not the same",
         ),
         (lambda s: replace(s, frame=s.frame.assign(rubric="other")), "the rubric is not the same"),
     ],

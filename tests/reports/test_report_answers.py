@@ -56,7 +56,7 @@ def test_what_may_not_be_passed_on_is_not_in_the_page() -> None:
     """Sentences of a restricted document are left out and counted; they are there where they are asked for."""
     text = page("not stated", "quoting:Quoting")
     assert SENTENCE not in text
-    assert "Not on this page: 2 answers whose text may not be passed on" in text
+    assert "Not on the page, so that you can pass it on: 2 answers of a published study" in text
     assert 'href="#answers-1"' not in text
 
 

@@ -223,10 +223,13 @@ def test_a_run_with_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("-s", "gpt-4o"), "--citations: gpt-4o can't cite the documents that it is sent; systems of anthropic/ can."),
+        (
+            ("-s", "gpt-4o"),
+            "--citations: gpt-4o can't cite the documents that it is sent, and systems of anthropic/ can; ask it in",
+        ),
         (("-s", f"rag/{CLAUDE}"), "can't cite the documents that it is sent"),
         (("-s", "extractive"), "can't cite the documents that it is sent"),
-        (("-s", CLAUDE, "--suite", "policyqa"), "a reply in JSON can't cite."),
+        (("-s", CLAUDE, "--suite", "policyqa"), "a reply in JSON can't cite; leave it out."),
         (("-s", CLAUDE, "-p", "acme", "-e", "recall"), "this run sends none; leave it out."),
     ],
 )
@@ -250,6 +253,6 @@ def test_a_model_without_citations(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-x")
         refused, odd = genaipa(*plan, "vendor"), genaipa(*plan, "footnotes")
-    assert "--citations: anthropic/old has none, according to its vendor's list of models." in refused.err
+    assert "--citations: anthropic/old has none, according to its vendor's list of models; leave it out." in refused.err
     assert "--citations 'footnotes': the only kind is vendor." in odd.err
     assert (refused.code, odd.code, server.requests) == (2, 2, [])

@@ -41,7 +41,7 @@ def collect(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Record replies copied from web chats.
+    """Record replies from people or web chats.
 
     You can give any number of replies, in any order. The exit code is 0 once all are recorded, and 3 while some are
     missing.

@@ -330,7 +330,6 @@ def _check_server(variable: str, address: str) -> Row:
 
 
 def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
-    """Check the folders of data, and pulled data sets."""
     from rich.filesize import decimal
 
     from genaipa.datasets.base import iterate_loadable_datasets
@@ -375,7 +374,6 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
 
 
 def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
-    """Check token counts, the terminal and the room for runs."""
     import importlib
 
     from genaipa.runs.selection import list_run_folders_oldest_first

@@ -201,7 +201,6 @@ def _suggest_judging_next_step(
 
 
 def _print_table_without_empty_columns(headers: Sequence[str], rows_and_headings: list[list[str] | str]) -> None:
-    """Print a table without its empty columns."""
     cells = [line for line in rows_and_headings if isinstance(line, list)]
     columns = [index for index in range(len(headers)) if any(line[index] for line in cells)]
     rows = [line if isinstance(line, str) else [line[index] for index in columns] for line in rows_and_headings]

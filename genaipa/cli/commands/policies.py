@@ -490,7 +490,6 @@ def _round_measure(measure: str, value: float) -> float:
 
 
 def _format_measure(measure: str, value: float) -> str:
-    """Format a value of a measure for people."""
     if math.isnan(value):
         return ""
     forms = {"reading_time": "{:,.0f} min", "unique_words": "{:.1%}", "connective_words": "{:.1%}"}

@@ -59,7 +59,11 @@ _CorrectedOption = Annotated[
 ]
 _TextsOption = Annotated[
     bool,
-    option("--with-texts", help="Include answers that may not be redistributed, for your own use.", panel=SELDOM),
+    option(
+        "--with-texts",
+        help="Include answers that may not be redistributed (no license is stated, or it forbids that).",
+        panel=SELDOM,
+    ),
 ]
 
 
@@ -88,7 +92,7 @@ def report(
     open_page: Annotated[bool, option("--open", help="Open the page in the browser.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Write figures, tables and one page to read.
+    """Write figures, tables and a page.
 
     An earlier report on the same runs is replaced. The report counts answers that failed, are missing, unscored or
     excluded.
@@ -103,6 +107,7 @@ def report(
     select_runs_and_apply_filters(workspace, split_names(run), only)
     check_report_packages()
     from genaipa.reports import report as reports
+    from genaipa.reports.answers import count_answers_withheld_from_page
     from genaipa.reports.writing import choose_report_folder, read_report_selection
 
     workspace.check_output_outside_data(output)
@@ -128,6 +133,8 @@ def report(
         print_json({"folder": str(folder), **result.as_json()})
     else:
         print_report_summary(result, page)
+        if not with_texts and (withheld := count_answers_withheld_from_page(result.study)):
+            print_caveat_unless_quiet(f"{format_count(withheld, 'answer')} withheld from the page; see --with-texts.")
     if open_page:
         _open_in_browser(page)
 

@@ -127,7 +127,6 @@ run.__signature__ = _signature_with_all_run_options(run)  # type: ignore[attr-de
 
 
 def _resolve_kind_task_and_plan_options(task: str, given_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
-    """Return the kind and the task that the options name, and the other given options of kinds."""
     from genaipa.kinds import DEFAULT, load_kinds
     from genaipa.tasks.catalog import find_task_kind_or_plain
 

@@ -177,7 +177,6 @@ class StudyDriver:
         return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
 
     def _determine_study_status(self, exit_codes: Mapping[int, int]) -> str:
-        """Return the status of the study."""
         if not self.find_unfinished_slice_indices():
             return "complete"
         return "capped" if CAPPED in exit_codes.values() else "partial"

@@ -256,7 +256,7 @@ def print_run_already_complete(run: PreparedRun, *, json: bool) -> int:
 
 
 def print_run_outcome(run: PreparedRun, outcome: RunOutcome, *, json: bool, resume_options: Sequence[str] = ()) -> None:
-    """Print the outcome of a run, its folder and the next command, which needs `resume_options` these options of it."""
+    """Print the outcome of a run, its folder and the next command, which needs the `resume_options` of the first."""
     folder = run.open_or_create_folder()
     if json:
         facts = {

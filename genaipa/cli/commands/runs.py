@@ -125,7 +125,7 @@ class _RunListEntry:
             manifest.status,
             ", ".join(shorten_system_names(manifest.spec.systems).values()),
             documents,
-            _experiment_or_task_name(manifest),
+            ", ".join(_experiment_or_task_names(manifest)),
             f"{totals.answer_count}/{totals.planned}",
             "" if totals.cost is None else f"${totals.cost:.2f}",
             _describe_pending_or_empty(_count_pending_answers_or_batches(self.folders, manifest, totals)),
@@ -224,7 +224,7 @@ def _select_entries(
 ) -> list[_RunListEntry]:
     """Select runs; an UnknownNameError for a name or a filter that fits none."""
     if filters.experiments:
-        experiments = {_experiment_or_task_name(entry.manifest) for entry in entries}
+        experiments = {name for entry in entries for name in _experiment_or_task_names(entry.manifest)}
         for name in filters.experiments:
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
@@ -263,16 +263,21 @@ def _select_entries(
         entry
         for entry in entries
         if (not names_or_parts or is_named(entry))
-        and (not begun or _experiment_or_task_name(entry.manifest) in begun)
+        and (not begun or not set(begun).isdisjoint(_experiment_or_task_names(entry.manifest)))
         and filters.select_systems_of_run(entry.folder, entry.manifest)
     ]
 
 
-def _experiment_or_task_name(manifest: Manifest) -> str:
+def _experiment_or_task_names(manifest: Manifest) -> tuple[str, ...]:
+    """Return the experiment as it was named, else its initializations, and that of follow-ups; of a task its name."""
+    from genaipa.runs.experiments import follow_up_experiment
     from genaipa.runs.procedure import get_plan_if_procedure_run
 
     plan = get_plan_if_procedure_run(manifest.spec)
-    return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
+    if plan is None:
+        return (manifest.spec.task,)
+    name = plan.experiment or ", ".join(plan.initializations)
+    return (name, follow_up_experiment(name)) if plan.follow_up else (name,)
 
 
 def _count_pending_answers_or_batches(

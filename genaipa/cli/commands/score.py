@@ -197,7 +197,6 @@ def describe_plan_override_or_empty(study_plan: StudyPlan, actual_plan: StudyPla
 
 
 def _format_as_in_desk_yaml(value: object) -> str:
-    """Return a value of the plan as desk.yaml has it."""
     if isinstance(value, bool) or value is None:
         return "not set" if value is None else str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -407,7 +407,7 @@ def _print_imported_scores(imported: ImportOutcome) -> None:
     if imported.problems:
         return
     read_count = imported.added + imported.known
-    parts = [f"{format_count(read_count, 'score')} read, {imported.added:,} of them new"]
+    parts = [f"{format_count(read_count, 'score')} read, {imported.added:,} new"]
     parts += [f"{format_count(len(imported.replaced), 'earlier score')} replaced"] if imported.replaced else []
     parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")

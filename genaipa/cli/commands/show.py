@@ -265,7 +265,6 @@ def _print_run_facts_and_answers(folder: RunFolder, records: list[Record]) -> No
 
 
 def _print_study_facts(study_name: str, selected_runs: Sequence[_SelectedRun]) -> None:
-    """Print the facts and the counts of a study in slices."""
     from genaipa.runs.slices import SlicedStudy, read_study_status_and_tally
 
     slices = {
@@ -280,7 +279,6 @@ def _print_study_facts(study_name: str, selected_runs: Sequence[_SelectedRun]) -
 
 
 def _print_run_facts(run_title: str, manifest: Manifest, tally: AnswerTally) -> None:
-    """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import get_plan_if_procedure_run
     from genaipa.tasks.prompts import map_prompt_sets_to_labels

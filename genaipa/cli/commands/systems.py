@@ -116,6 +116,7 @@ def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
         "settings": None if entry.settings is None else sorted(entry.settings),
         "effort": resolved.effort_levels,
         "note": entry.note,
+        "demo": entry.demo,
         "suites": _find_kind_and_meaning_by_task(resolved.name),
     }
 
@@ -195,7 +196,8 @@ def _shared_setup_prefix_or_empty(system: str) -> str:
 
 
 def _make_system_cells(system_facts: dict[str, Any]) -> tuple[str, ...]:
-    price, end, word = system_facts["price"], "", "now" if system_facts["ended"] else "then"
+    price, word = system_facts["price"], "now" if system_facts["ended"] else "then"
+    end = "demo: answers about Brindlecart, whatever the policy" if system_facts["demo"] else ""
     if system_facts["retired"]:
         end = f"{'retired' if system_facts['ended'] else 'until'} {system_facts['retired']}" + (
             system_facts["use"] and f", {word} {system_facts['use']}"

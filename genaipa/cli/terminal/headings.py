@@ -12,7 +12,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "runs": "List or remove runs.",
         "show": "Show a run, or one answer with scores.",
         "view": "Look at answers side by side.",
-        "collect": "Record replies copied from web chats.",
+        "collect": "Record replies from people or web chats.",
     },
     "Score": {
         "judge": "Have models score answers as judges.",
@@ -21,7 +21,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "sample": "Draw the random part that people score.",
     },
     "Findings": {
-        "report": "Write figures, tables and one page to read.",
+        "report": "Write figures, tables and a page.",
         "compare": "Compare two systems or runs, with intervals.",
         "leaderboard": "Rank all systems by overall quality.",
         "judges": "Measure how well judges agree with people.",
@@ -45,7 +45,7 @@ GROUPS: dict[str, dict[str, str]] = {
 """Heading → its commands, each with its summary: its module in `genaipa.cli.commands` has the same name."""
 OWN = tuple(name for commands in GROUPS.values() for name in commands)
 """The commands of genaipa itself."""
-RARE = ("collect", "sample", "pack", "unpack", "validate", "demo")
+RARE = ("sample", "pack", "unpack", "validate", "demo")
 """Commands that only the whole page lists; `demo` is what one starts with."""
 
 

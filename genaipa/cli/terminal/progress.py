@@ -136,7 +136,6 @@ class RunProgress(Observer):
             )
 
     def _sum_system_counts(self, system: str) -> AnswerCounts:
-        """Return the count of a system over its initializations."""
         total = AnswerCounts()
         for (name, _), row in self._tally.rows.items():
             if name == system:
@@ -466,7 +465,7 @@ def format_command_with_run_name(folder: RunFolder, *command_words: str) -> str:
 
 
 def print_interruption_and_next_command(folder: RunFolder | None, resume_options: Sequence[str] = ()) -> None:
-    """Say the last words after Ctrl-C; the next command needs `resume_options` these options of the stopped one."""
+    """Say the last words after Ctrl-C; the next command needs the `resume_options` of the stopped one."""
     from genaipa.runs.batches import count_pending_batches_in_words, find_pending_batches
 
     if folder is None:

@@ -103,7 +103,6 @@ def gains_from_document_figure(question_gains: Table, scope: FigureScope = ALONE
 
 
 def _gains_panel_height_inches(label_by_question: Mapping[Any, str], text_by_question: Mapping[str, str]) -> float:
-    """Return the inches of a panel."""
     return (style.TALL if text_by_question else 0.165) * len(label_by_question) + 0.35
 
 

@@ -211,7 +211,6 @@ def document_box_plots_figure(
 
 
 def _box_panel_height_inches(groups: list[str], label_by_document: dict[Any, str]) -> float:
-    """Return the inches of a panel."""
     pitch = 0.15 if len(label_by_document) <= _MANY else 0.115
     return pitch * (len(groups) + _GAP) * len(label_by_document) + 0.3
 

@@ -55,7 +55,7 @@ _BY = ["system", "experiment"]
 def leaderboard_table(frame: pd.DataFrame) -> Table:
     """Rank systems by the mean over questions of their means over experiments, the best first.
 
-    Experiments with too few scores and no finished wave (`thin`) are left blank, and don't count: a handful
+    Experiments with too few scores and no finished wave are left blank, and don't count: a handful
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """

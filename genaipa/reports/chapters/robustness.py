@@ -122,7 +122,6 @@ def paraphrase_drops_by_group_figure(drops_by_group: Table, scope: FigureScope =
 
 
 def _drops_panel_height_inches(label_by_group: Mapping[Any, str]) -> float:
-    """Return the inches of a panel."""
     return 0.165 * len(label_by_group) + 0.45
 
 

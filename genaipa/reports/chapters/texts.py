@@ -82,7 +82,6 @@ def _list_readability_formulas(statistics_by_document: Mapping[str, TextStatisti
 
 
 def _describe_text_measures(formulas: list[tuple[str, Readability]]) -> str:
-    """Describe how the texts were measured."""
     words = ", ".join(f'"{formula.connective}"' for _, formula in formulas)
     eases = "; ".join(
         f"{name}, {formula.formula}: {formula.formula_in_words}" for name, formula in formulas if not formula.grades

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.figures.fonts import has_glyph, installed_figure_fonts
-from genaipa.runs.experiments import EXPERIMENTS
+from genaipa.runs.experiments import find_experiment
 from genaipa.scoring.rubric import Band, BandBounds
 from genaipa.systems.provider import shorten_system_names
 
@@ -336,21 +336,26 @@ def note_full_names(label_by_name: Mapping[Any, str]) -> str:
     return f" Names: {'; '.join(changed)}." if changed else ""
 
 
+_EXPERIMENT_CHARACTERS = 20
+"""Of an experiment's name in a row."""
+
+
 def experiment_heading(experiment: str) -> str:
     """Return the heading of an experiment's figure."""
-    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else replace_undrawable_characters(experiment)
+    known_experiment = find_experiment(experiment)
+    return (known_experiment.label if known_experiment else "") or replace_undrawable_characters(experiment)
 
 
 def shorten_experiment_name(experiment: str) -> str:
     """Return an experiment's name in a word or two, for a row."""
-    return shorten_drawn_name(
-        EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18
-    )
+    known_experiment = find_experiment(experiment)
+    short = known_experiment.short.partition(":")[0] if known_experiment else ""
+    return shorten_drawn_name(short or experiment, _EXPERIMENT_CHARACTERS)
 
 
 def write_figure_heading(drawing: Canvas, experiment: str, added_text: str = "") -> None:
     """Write above a whole figure which experiment it shows, and what else holds for all of it."""
-    known_experiment = EXPERIMENTS.get(experiment)
+    known_experiment = find_experiment(experiment)
     short = known_experiment.short if known_experiment else ""
     text = f"{short or shorten_drawn_name(experiment_heading(experiment), 60)}{added_text}"
     lines = textwrap.wrap(text, int(drawing.get_figwidth() * 14))

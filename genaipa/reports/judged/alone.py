@@ -39,7 +39,7 @@ _NAMED = 2
 def group_passes_by_judge(frame: pd.DataFrame, rubric_digest: str = "") -> Judges:
     """Return each judge of a tidy table, by its short name, with the analysts that are its passes.
 
-    Only verdicts by the `rubric` of this digest count, where one is given. A judge is called by its model, and two of
+    Only verdicts by the rubric of `rubric_digest` count, where one is given. A judge is called by its model, and two of
     one model by their prompts, too.
     """
     rows = frame[(frame["scorer"] == "machine") & frame["m_all"].notna() & (frame["unit"] == "answer")]

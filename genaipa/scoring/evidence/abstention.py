@@ -198,7 +198,6 @@ class _SilenceReader:
 
 
 def _is_question(text: str, sentence: re.Match[str]) -> bool:
-    """Whether a sentence is a question."""
     return text[sentence.end() : sentence.end() + 1] in {"?", "\uff1f"}
 
 

@@ -62,7 +62,7 @@ def shares_word_with_question(reply: str, question: QuestionWordings, document: 
 def denials_concern_question(
     reply: str, denials: Sequence[Span], question: QuestionWordings, document: Document
 ) -> bool | None:
-    """Whether denials (`phrases`) in a reply are of the question asked; None for a reply in another language.
+    """Tell whether denials in a reply are of the question asked; None for a reply in another language.
 
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.

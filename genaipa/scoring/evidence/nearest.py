@@ -250,7 +250,6 @@ class SentenceIndex:
         return shared / (sum(map(self._weigh_word_by_rarity, words)) or 1.0)
 
     def _weigh_shared_words_by_sentence(self, words: Iterable[str]) -> dict[int, float]:
-        """Weigh the words that each sentence shares."""
         shared: defaultdict[int, float] = defaultdict(float)
         for word in words:
             for n in self._holding.get(word, ()):

@@ -145,7 +145,7 @@ class Quotation:
 
 
 def find_quotations(reply: str, document: Document, cited_titles: Sequence[Span] = ()) -> tuple[Quotation, ...]:
-    """Find the quotations of a reply in order (the first thousand), without cited titles (`titles`)."""
+    """Find the quotations of a reply in order (the first thousand), without cited titles."""
     quotations, sought = [], 0
     title_spans = sorted(cited_titles)
     for start, end in islice(_find_quoted_spans(reply, document.text), _MOST):

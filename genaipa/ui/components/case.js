@@ -23,7 +23,7 @@ class Case {
     fill(reply, ...(answer.words ? set(answer.reply) : [make("em", {}, "(empty)")]));
     this.document = pane("document", "Text of the document");
     fill(this.document, ...set(cut(document.text, answer.pieces), document.breaks));
-    const original = answer.original ? `Originally: ${answer.original}` : answer.earlier ? `Asked after: ${answer.earlier}` : "";
+    const original = answer.original ? `Originally: ${answer.original}` : answer.earlier;
     fill(
       this.root,
       this.entry("strong", document.name, [original], make("div", { class: "text asked", dir: "auto" }, answer.question)),

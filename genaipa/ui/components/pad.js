@@ -235,7 +235,7 @@ class Pad extends Reading {
       this.question,
       make("h2", { class: "asked", dir: "auto" }, data.question),
       data.original ? make("div", { class: "original", dir: "auto" }, `Originally: ${data.original}`) : null,
-      data.earlier ? make("div", { class: "original", dir: "auto" }, `Asked after: ${data.earlier}`) : null,
+      data.earlier ? make("div", { class: "original", dir: "auto" }, data.earlier) : null,
       data.state ? make("div", { class: "state" }, data.state) : null,
     );
     fill(this.reply, ...(data.words ? set(data.reply) : [make("em", {}, "(The answer is empty.)")]));

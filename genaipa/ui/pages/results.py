@@ -317,7 +317,6 @@ def _show_cell_answers_recording_exposure(
 
 
 def _cell_column_and_m_all(column: str) -> list[str]:
-    """Return the columns of numbers: that of the cell, and M_all."""
     return list(dict.fromkeys((column, "m_all")))
 
 

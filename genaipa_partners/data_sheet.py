@@ -1,0 +1,95 @@
+"""What a split study adds to the data sheet of its human evaluation (HEDS 3.0, by its questions' numbers)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.words import format_count, join_names
+from genaipa_partners.dealing import AnswerThread
+from genaipa_partners.power import ANSWER_DEVIATION, HARSH, SCORE_DEVIATION, estimate_lowest_detection_power
+from genaipa_partners.split import FILE, load_split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.table import Table
+    from genaipa.workspace import Workspace
+    from genaipa_partners.split import StudySplit
+
+_SPLIT = f"{FILE}, which stays with the coordinator"
+_TABLE = "study.zip: report/tables/partners.csv"
+
+
+def describe_partners_for_data_sheet(
+    workspace: Workspace, study: Study, tables: Mapping[str, Table]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield (number of a question, sentence, the records that it follows from) of a split of this study's answers."""
+    if not (workspace.home / FILE).is_file():
+        return
+    split = load_split(workspace)
+    if set(split.runs).isdisjoint(source.folder.name for source in study.sources):
+        return
+    answers = {answer for share in split.partners for answer in share.answers}
+    names = [share.name for share in split.partners]
+    dealt = (
+        f"Chance (seed {split.seed}) dealt {format_count(len(answers), 'answer text')} to the partners "
+        f"{join_names(names)}, within each language and system by turns: {len(split.shared):,} to several of them "
+        f"(asked for: {split.share:g} %), each other text to one."
+    )
+    yield "3.1.2", dealt, _SPLIT
+    yield from _describe_power_of_split(split, study)
+    columns = study.table
+    scored = columns[columns["partner"].astype(str).isin(names)] if "partner" in columns else columns[:0]
+    analysts = scored.groupby("partner", observed=True)["analyst"].nunique()
+    if len(analysts):
+        counts = join_names([f"{name} ({count:,})" for name, count in analysts.items()])
+        yield "3.2.1", f"Analysts whose scores were joined, by partner: {counts}.", "study.zip: scores.jsonl (id)"
+    training = len({event for share in split.partners for event in share.training})
+    if training:
+        came = f"{format_count(training, 'score')} of a reference analyst came with the partners' packs, to train by."
+        yield "3.2.4", came, _SPLIT
+    if severities := tables.get("partners"):
+        yield "3.3.3.1", "Also recorded: comparison of partners, on answers that several scored.", _TABLE
+        yield "3.3.3.2", _describe_severities(severities), _TABLE
+
+
+def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[str, str, str]]:
+    """Yield the method, the result and the code of the power of the comparison of partners."""
+    rows = study.answers[["answer", "system", "document"]].astype(str).drop_duplicates("answer")
+    systems = dict(zip(rows["answer"], rows["system"], strict=True))
+    documents = dict(zip(rows["answer"], rows["document"], strict=True))
+    threads = []
+    for text, originals in {text: stands for share in split.partners for text, stands in share.answers.items()}.items():
+        known = sorted(answer for answer in originals if answer in systems)
+        if known:
+            system = min(systems[answer] for answer in known)
+            language = study.document_languages.get(documents[known[0]], "")
+            threads.append(AnswerThread((text,), system, language))
+    texts = {text for thread in threads for text in thread.answers}
+    weakest = estimate_lowest_detection_power(
+        {share.name: [text for text in share.answers if text in texts] for share in split.partners}, threads
+    )
+    if not weakest.compared:
+        return
+    method = (
+        "Of the comparison of partners: from who has which answers, in what share of studies a partner "
+        f"{HARSH:g} points of M_all harsher than the others would be found (noncentral t), with assumed standard "
+        f"deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer and {ANSWER_DEVIATION:g} "
+        "between answers."
+    )
+    yield "3.1.3.1", method, _SPLIT
+    who = f" (for {weakest.partner}, who is found least often)" if weakest.partner else ""
+    yield "3.1.3.2", f"Of the comparison of partners: {weakest.power:.0%}{who}.", _SPLIT
+    yield "3.1.3.3", "Of the comparison of partners: genaipa_partners.power.", _SPLIT
+
+
+def _describe_severities(severities: Table) -> str:
+    """Give how far each partner is above or below the others."""
+    phrases = [
+        f"{row['partner']} {row['difference']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f})"
+        if row["difference"] == row["difference"]
+        else f"{row['partner']} not known (too few answers)"
+        for row in severities.data.to_dict("records")
+    ]
+    return f"Points of M_all by which partners are above (+) or below (-) the others: {'; '.join(phrases)}."
