@@ -111,6 +111,11 @@ class Exchange(NamedTuple):
     reply: str
 
 
+def format_question_with_earlier_exchange(question_text: str, earlier: Exchange | None) -> str:
+    """Return a question as people read it: a follow-up says nothing without the exchange that it goes on from."""
+    return f"{question_text}\n\n(asked after: {earlier.asked}\n{earlier.reply})" if earlier else question_text
+
+
 @dataclass(frozen=True)
 class ScoringCase:
     """Everything needed to score one answer.
@@ -155,6 +160,11 @@ class ScoringCase:
         return QuestionWordings(
             tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.all_questions
         )
+
+    @property
+    def asked_with_earlier_exchange(self) -> str:
+        """The question, with the exchange that a follow-up goes on from."""
+        return format_question_with_earlier_exchange(self.asked, self.earlier)
 
     def mask_names_in_reply(self) -> str:
         """Mask the names of the reply's systems, unless document, company or question name them too."""
