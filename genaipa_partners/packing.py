@@ -1,7 +1,8 @@
 """Packs for partners: each a workspace with their answers, under code names, and nothing that tells systems apart.
 
-A reply goes without the names of its system, and without seconds, costs, thoughts and how it ended; a question as its
-set words it. Answers are in an order of their own. The same runs, options and seed give the same bytes.
+A reply goes without the names of its system, and without what only some systems have: seconds, costs, thoughts,
+passages and how it ended; a question as its set words it. Answers are in an order of their own, all in one run where
+their runs asked the same questions about the same texts. The same runs, options and seed give the same bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +24,10 @@ from genaipa.archive import copy_own_rubric_into_pack, write_file_making_folder,
 from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
 from genaipa.errors import UsageError
+from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.kinds import DEFAULT
+from genaipa.questions.annotations import Annotations
+from genaipa.questions.sets import QuestionSet
 from genaipa.runs.authors import MARKS, AuthorMarks, make_author_marks_padded_with_decoys, normalize_person_name
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
@@ -48,14 +53,13 @@ from genaipa.scoring.people import People, load_desk_people_and_plan
 from genaipa.scoring.rubric import GUIDELINES, find_rubric_path, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
-from genaipa.systems.base import Passage
 from genaipa.workspace import MARKER
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
 from genaipa_partners.split import FORMAT as SPLIT_FORMAT
 from genaipa_partners.split import PartnerShare, StudySplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.answers import Occurrence, ScoringCase
@@ -236,27 +240,77 @@ def _sample_reference_scores_for_training(texts: StudyTexts, randomness: KeyedRa
 
 @dataclass
 class RunLayout:
-    """The documents and questions of runs that fit into one run of a pack: no name of theirs means two things."""
+    """The documents and questions of runs that fit into one run of a pack: no name of theirs means two things.
+
+    Runs keep copies of what they asked, which differ in comments, in questions that one alone asked, and in facts that
+    no answer depends on. Such copies become one: a run of a pack for some systems alone would tell which they are.
+    """
 
     documents: dict[str, DocumentFacts] = field(default_factory=dict)
-    question_sets: dict[str, str] = field(default_factory=dict)
-    """Document → its question set."""
-    files: dict[str, bytes] = field(default_factory=dict)
-    """The files of question sets and annotated answers."""
+    set_names: dict[str, str] = field(default_factory=dict)
+    """Document → the name of its question set."""
+    question_sets: dict[str, QuestionSet] = field(default_factory=dict)
+    annotations: dict[str, Annotations] = field(default_factory=dict)
+    """Document → its annotated answers."""
 
     def add_if_it_fits(self, added: RunLayout) -> bool:
         """Add another layout; False, and nothing is added, where a name means two things."""
         pairs: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (self.documents, added.documents),
-            (self.question_sets, added.question_sets),
-            (self.files, added.files),
+            (_list_identities(self.documents), _list_identities(added.documents)),
+            (self.set_names, added.set_names),
+            (
+                _list_questions_and_placeholders(self.question_sets),
+                _list_questions_and_placeholders(added.question_sets),
+            ),
+            (_list_annotated_answers(self.annotations), _list_annotated_answers(added.annotations)),
         ]
         for mine, theirs in pairs:
             if any(name in mine and mine[name] != value for name, value in theirs.items()):
                 return False
-        for mine, theirs in pairs:
-            mine.update(theirs)
+        self.documents = added.documents | self.documents
+        self.set_names |= added.set_names
+        for name, theirs in added.question_sets.items():
+            own = self.question_sets.setdefault(name, theirs)
+            every = {question.id: question for question in (*own.questions, *theirs.questions)}
+            self.question_sets[name] = msgspec.structs.replace(
+                own, questions=tuple(every.values()), categories=theirs.categories | own.categories
+            )
+        for name, annotated in added.annotations.items():
+            own = self.annotations.setdefault(name, annotated)
+            self.annotations[name] = msgspec.structs.replace(own, answers=annotated.answers | own.answers)
         return True
+
+    def encode_files_about(self, document_names: Collection[str]) -> dict[str, bytes]:
+        """Return path → content of the question sets and annotated answers of documents."""
+        sets = {self.set_names[name] for name in document_names}
+        files = {f"questions/{name}.yaml": self.question_sets[name] for name in sets if name in self.question_sets}
+        files |= {
+            f"annotations/{name}.yaml": self.annotations[name] for name in document_names if name in self.annotations
+        }
+        return {path: format_yaml(files[path]).encode() for path in sorted(files)}
+
+
+def _list_identities(documents: Mapping[str, DocumentFacts]) -> dict[str, Any]:
+    """Return document → what the answers about it depend on."""
+    return {name: (facts.digest, facts.company, facts.kind) for name, facts in documents.items()}
+
+
+def _list_questions_and_placeholders(question_sets: Mapping[str, QuestionSet]) -> dict[Any, Any]:
+    """Return (set, question) → the question with its words, and set → its placeholder."""
+    questions = {
+        (name, question.id): question
+        for name, question_set in question_sets.items()
+        for question in question_set.questions
+    }
+    return questions | {name: question_set.placeholder for name, question_set in question_sets.items()}
+
+
+def _list_annotated_answers(annotations: Mapping[str, Annotations]) -> dict[Any, Any]:
+    """Return (document, question) → its annotated answer, and document → the segmentation that these speak of."""
+    answers = {
+        (name, question): answer for name, about in annotations.items() for question, answer in about.answers.items()
+    }
+    return answers | {name: about.part_set for name, about in annotations.items()}
 
 
 def _map_runs_to_pack_run_number_and_layout(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
@@ -271,10 +325,11 @@ def _map_runs_to_pack_run_number_and_layout(texts: StudyTexts) -> dict[str, tupl
             continue
         facts = manifests[run].documents[name]
         layout.documents[name] = facts
-        layout.question_sets[name] = case.questions
-        for file in (f"questions/{case.questions}.yaml", f"annotations/{name}.yaml"):
-            if (path / file).is_file():
-                layout.files[file] = (path / file).read_bytes()
+        layout.set_names[name] = case.questions
+        if (set_path := path / "questions" / f"{case.questions}.yaml").is_file():
+            layout.question_sets[case.questions] = read_yaml(set_path, QuestionSet)
+        if (annotations_path := path / "annotations" / f"{name}.yaml").is_file():
+            layout.annotations[name] = read_yaml(annotations_path, Annotations)
     merged: list[RunLayout] = []
     numbers: dict[str, tuple[int, RunLayout]] = {}
     for run, layout in sorted(layouts.items()):
@@ -371,13 +426,8 @@ class _PartnerPack:
         repetitions: Counter[tuple[str, ...]] = Counter()
         records = [self._make_record(text, repetitions) for text in texts]
         documents = sorted({text.case.document.name for text in texts})
-        sets = {name: layout.question_sets[name] for name in documents}
-        files = {
-            name: content
-            for name, content in layout.files.items()
-            if name.removeprefix("annotations/").removesuffix(".yaml") in documents
-            or name.removeprefix("questions/").removesuffix(".yaml") in set(sets.values())
-        }
+        sets = {name: layout.set_names[name] for name in documents}
+        files = layout.encode_files_about(documents)
         initializations = {text.first_occurrence.initialization for text in texts}
         plan = ProcedurePlan(
             documents=tuple(documents),
@@ -418,14 +468,19 @@ class _PartnerPack:
             totals=count_records_by_status(records),
         )
         if self._study.pool.authors:
-            files[MARKS] = msgspec.json.format(msgspec.json.encode(self._mark_authors(texts)), indent=1) + b"\n"
+            marks = self._author_marks.select_answers({text.digest for text in texts})
+            files[MARKS] = msgspec.json.format(msgspec.json.encode(marks), indent=1) + b"\n"
         files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
         if doubts := [doubt for text in texts if (doubt := _make_exclusion_of_doubted_annotation(text.case))]:
             files[EXCLUSIONS] = format_exclusions_csv(sorted(set(doubts), key=lambda doubt: doubt.key))
         return files | encode_answers_and_manifest(manifest, records)
 
-    def _mark_authors(self, texts: Iterable[BlindText]) -> AuthorMarks:
-        """Mark who wrote which answer, so that nobody is asked here for what they wrote, and nothing else is told."""
+    @cached_property
+    def _author_marks(self) -> AuthorMarks:
+        """Who wrote which answer, so that nobody is asked here for what they wrote, and nothing else is told.
+
+        Made of all answers of the pack: each has as many marks, in whatever run it is.
+        """
         affiliation = f" ({normalize_person_name(self._name)})"
         names: dict[str, set[str]] = {
             text.digest: {
@@ -433,7 +488,7 @@ class _PartnerPack:
                 for original in text.originals
                 for name in self._study.pool.authors.authors_of_answer(original)
             }
-            for text in texts
+            for text in self._answers
         }
         salt = self._draw.derive_bytes_from_names("authors", self._name).hex()
         return make_author_marks_padded_with_decoys(
@@ -467,7 +522,6 @@ class _PartnerPack:
                 code, occurrence.document, occurrence.initialization, occurrence.wording, repetition_counts[about]
             ),
             seconds=0.0,
-            passages=tuple(map(Passage, text.case.passages)),
             turn=1,
             started="",
         )

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from analysts import make_answers
-from running import write
+from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.archive import unpack_for_scoring_unless_done
 from genaipa.errors import DataError, UsageError
+from genaipa.questions.annotations import AnnotatedAnswer, Annotations
+from genaipa.questions.sets import Question, QuestionSet
 from genaipa.reports.figures.figure import FigureScope
 from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
+from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import list_run_folders_oldest_first, select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.rubric import shipped_rubric
@@ -31,6 +34,7 @@ from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter, average_scores_by_partner_and_answer
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
 from genaipa_partners.joining import iterate_file_places_and_study_events, join_returned_logs_all_or_none
+from genaipa_partners.packing import RunLayout
 from genaipa_partners.returning import (
     choose_longest_log_by_partner,
     find_pack_notes_or_raise,
@@ -155,11 +159,64 @@ def test_a_partner_sees_what_the_coordinator_would(genaipa: Cli) -> None:
     for digest, (original,) in share.answers.items():
         there, here = theirs.load_case(digest), ours.load_case(original)
         assert there.mask_names_in_reply() == there.reply == here.mask_names_in_reply()
-        for name in ("asked", "original", "annotated", "summarised", "questions", "passages", "wordings", "earlier"):
+        for name in ("asked", "original", "annotated", "summarised", "questions", "wordings", "earlier"):
             assert getattr(there, name) == getattr(here, name), name
         assert bool(there.doubt) == bool(here.doubt)
         assert here.doubt in there.doubt
     assert done(genaipa("validate", "--data", "--workspace", homes[1].home))
+
+
+def test_no_run_of_a_pack_is_of_some_systems_alone(genaipa: Cli) -> None:
+    """Copies of one question set that differ in what one run alone asked make one run, without what some alone have."""
+    make_workspace(questions=2)
+    write("say.yaml", "default: See section 2.\n")
+    carry_out(spec(systems=("rag/extractive",), follow_up="Are you sure?"))
+    written, _ = carry_out(spec(systems=("scripted/say.yaml",)))
+    own = [record.digest for record in answers(written)]
+    asyncio.run(append_authorship(written, Authorship("key", own[0], "Bo Li", "")))
+    done(
+        genaipa(
+            "study",
+            "split",
+            "rag/extractive,scripted/say.yaml",
+            "-o",
+            "packs",
+            "--partners",
+            "bbc",
+            "--with-texts",
+            "--shared",
+            "0%",
+        )
+    )
+    home = find_workspace(unpack_for_scoring_unless_done(Path("packs/bbc.zip")))
+    (run,) = list_run_folders_oldest_first(home)
+    marks = json.loads((run.path / "author-marks.json").read_bytes())["marks"]
+    assert {digest: len(found) for digest, found in marks.items()} == dict.fromkeys(marks, 1)
+    assert len(marks) == 6
+    assert all(not record.passages for record in run.read_records())
+    assert not AnswerPool(home, [run]).problems
+
+
+def test_layouts_that_mean_two_things_stay_apart() -> None:
+    """Another text under one name, other words of a question, or another annotated answer: nothing of it is mixed."""
+
+    def layout(digest: str = "a", text: str = "Why?", answer: str = "So.", question: str = "Q1") -> RunLayout:
+        asked = Question(question, "T", "faq", text)
+        return RunLayout(
+            {"acme": DocumentFacts(digest, "ACME", "policy", date=digest)},
+            {"acme": "policy"},
+            {"policy": QuestionSet("policy", "", "policy", "", "", "", {"T": "T"}, (asked,))},
+            {"acme": Annotations("acme", "policy", (), {question: AnnotatedAnswer("no", answer)})},
+        )
+
+    for other in (layout("b"), layout(text="Who?"), layout(answer="No.")):
+        base = layout()
+        assert not base.add_if_it_fits(other)
+        assert base == layout()
+    base = layout()
+    assert base.add_if_it_fits(layout(question="Q2", text="Who?", answer="We."))
+    assert [question.id for question in base.question_sets["policy"].questions] == ["Q1", "Q2"]
+    assert base.annotations["acme"].answers.keys() == {"Q1", "Q2"}
 
 
 @pytest.mark.usefixtures("study")
