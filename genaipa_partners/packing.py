@@ -49,7 +49,7 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
 from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
-from genaipa.scoring.people import People, load_desk_people_and_plan
+from genaipa.scoring.people import People, StudyPlan, load_desk_people_and_plan
 from genaipa.scoring.rubric import GUIDELINES, find_rubric_path, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
@@ -404,6 +404,7 @@ class _PartnerPack:
             absent=(),
             versions={"genaipa": __version__},
             notes={"study": self._split.study, "partner": self._name},
+            after_scoring="study send",
         )
 
     def _make_training_event(self, pack_digest: str, event: Event) -> Event:
@@ -541,8 +542,13 @@ def _make_exclusion_of_doubted_annotation(case: ScoringCase) -> Exclusion | None
 
 
 def _encode_pack_desk_yaml(people: People, *, with_reference: bool) -> bytes:
-    """Return the desk.yaml of a pack: the plan of the study, and that all answers of the pack are to be scored."""
-    plan = msgspec.to_builtins(msgspec.structs.replace(people.plan, sample="all", show_systems=False))
+    """Return the desk.yaml of a pack: the plan of the study, and that all answers of the pack are to be scored.
+
+    Each once, unless the study's plan has a number of its own: a partner may be one person.
+    """
+    per_answer = 1.0 if people.plan.per_answer == StudyPlan().per_answer else people.plan.per_answer
+    pack_plan = msgspec.structs.replace(people.plan, sample="all", show_systems=False, per_answer=per_answer)
+    plan = msgspec.to_builtins(pack_plan)
     desk: dict[str, object] = {"plan": {name: value for name, value in plan.items() if value not in (None, "")}}
     if with_reference:
         desk["reference"] = list(people.reference)

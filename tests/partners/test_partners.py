@@ -29,6 +29,7 @@ from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import list_run_folders_oldest_first, select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool
+from genaipa.scoring.people import load_desk_people_and_plan
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
 from genaipa_partners.chapter import PartnersChapter, average_scores_by_partner_and_answer
@@ -131,7 +132,14 @@ def test_a_pack_is_unpacked_once(genaipa: Cli) -> None:
     Path("packs/rai.zip").replace("packs/ard.zip")
     with pytest.raises(UsageError, match="unpacked from another pack"):
         unpack_for_scoring_unless_done(Path("packs/ard.zip"))
-    assert "To score it: genaipa score --workspace there" in done(genaipa("unpack", "packs/bbc.zip", "there"))
+    unpacked = done(genaipa("unpack", "packs/bbc.zip", "there"))
+    assert "To score it: genaipa score --workspace there\nThen: genaipa study send there\n" in unpacked
+    # Who scores it may be one person: the second scores that a desk wants by itself are nobody's there.
+    for plan, scores_of_each in (("plan: {}", 1), ("plan: {per_answer: 2}", 2)):
+        write("desk.yaml", plan)
+        split(genaipa, *OPTIONS, "--force", folder=f"packs-{scores_of_each}")
+        home = find_workspace(unpack_for_scoring_unless_done(Path(f"packs-{scores_of_each}/bbc.zip")))
+        assert load_desk_people_and_plan(home).plan.per_answer == scores_of_each
     assert "leave the other names out" in genaipa("score", "packs/bbc.zip", "run-1").err
     assert "is not a partner's pack" in genaipa("study", "send").err
 
@@ -272,6 +280,11 @@ def test_nobody_scores_what_they_wrote_at_a_partner_s(genaipa: Cli) -> None:
         assert authors.answer_digests_of_author(name) == {packed}
         assert authors.is_author(name, packed)
     assert not authors.answer_digests_of_author("Bo")
+    with opened(store_of()) as store:
+        store.append_new_events([score("Eve", packed)])
+    done(genaipa("scores", "export", "-o", "eve.jsonl"))
+    imported = done(genaipa("scores", "import", "eve.jsonl", "--workspace", folder))
+    assert f"Next: genaipa --workspace {folder.resolve()} study send" in imported
     sheet = ("scores", "sheet", "latest", "-o", "a.xlsx", "--force", "--workspace", folder, "--analyst")
     assert "8 answers to score" in done(genaipa(*sheet, "Bo Li"))
     assert "9 answers to score" in done(genaipa(*sheet, "Bo"))

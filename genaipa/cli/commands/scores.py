@@ -411,4 +411,7 @@ def _print_imported_scores(imported: ImportOutcome) -> None:
     parts += [f"{format_count(len(imported.replaced), 'earlier score')} replaced"] if imported.replaced else []
     parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")
-    queue_next_steps("Next: genaipa report latest" if imported.added else "")
+    if imported.added:
+        from genaipa.archive.contents import find_command_after_scoring
+
+        queue_next_steps(f"Next: {find_command_after_scoring(current_workspace().home, 'genaipa report latest')}")
