@@ -128,6 +128,7 @@ def split(
     if not new_split.shared:
         weakness = weakness or "No answers are shared, so partners' agreement can't be measured."
     print_caveat_unless_quiet(weakness)
+    print_caveat_unless_quiet(texts.describe_missing_annotations_or_empty())
     show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
     print_caveat_unless_quiet(
         f"Partners run: {format_shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}"

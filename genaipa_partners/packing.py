@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
 
@@ -23,20 +23,19 @@ from genaipa import __version__
 from genaipa.archive import copy_own_rubric_into_pack, write_file_making_folder, write_pack_file
 from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
-from genaipa.errors import UsageError
-from genaipa.files.strict_yaml import format_yaml, read_yaml
+from genaipa.errors import UsageError, format_shell_command
+from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import DEFAULT
-from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.authors import MARKS, AuthorMarks, make_author_marks_padded_with_decoys, normalize_person_name
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
-from genaipa.runs.permission import SharingPermission
+from genaipa.runs.inputs import RunDocumentsAndQuestions
+from genaipa.runs.permission import SharingPermission, license_allows_redistribution
 from genaipa.runs.procedure import INITIALIZATIONS, ProcedurePlan, RecordCoordinates, conversation_id
 from genaipa.runs.records import (
     FORMAT,
     Digests,
-    DocumentFacts,
     Manifest,
     Record,
     RunSpec,
@@ -53,13 +52,15 @@ from genaipa.scoring.people import People, StudyPlan, load_desk_people_and_plan
 from genaipa.scoring.rubric import GUIDELINES, find_rubric_path, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
+from genaipa.words import format_count
 from genaipa.workspace import MARKER
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
+from genaipa_partners.layout import RunLayout
 from genaipa_partners.split import FORMAT as SPLIT_FORMAT
 from genaipa_partners.split import PartnerShare, StudySplit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.runs.selection import SelectedRun
     from genaipa.scoring.answers import Occurrence, ScoringCase
@@ -114,6 +115,7 @@ class StudyTexts:
             excluded=self.people.plan.include_excluded,
         )
         self.folders = {source.folder.name: source.folder for source in sources}
+        self.inputs = {name: RunDocumentsAndQuestions(workspace, folder) for name, folder in self.folders.items()}
         self.texts: dict[str, BlindText] = {}
         """Digest in packs → text."""
         self._packed: dict[str, str] = {}
@@ -122,6 +124,27 @@ class StudyTexts:
             self._add_answer_and_get_pack_digest(digest)
         if not self.texts:
             raise UsageError("These runs have no answers to score.")
+        if not whole:
+            self._check_annotations_may_be_shared()
+
+    def _check_annotations_may_be_shared(self) -> None:
+        """Raise a UsageError for annotated answers that may not be passed on: later ones are in no run."""
+        for text in self.texts.values():
+            annotations = self.inputs[text.first_occurrence.run].annotations_of_asked_questions(text.case.document.name)
+            if annotations is not None and not license_allows_redistribution(annotations.license):
+                _refuse_to_share(f"annotations/{text.case.document.name}.yaml", annotations.license)
+
+    def describe_missing_annotations_or_empty(self) -> str:
+        """Say of how many documents the right answers are known, and how to write them; empty where all are."""
+        documents = {text.case.document.name for text in self.texts.values()}
+        annotated = {text.case.document.name for text in self.texts.values() if text.case.annotated is not None}
+        if not documents - annotated:
+            return ""
+        command = format_shell_command("genaipa", "policies", "annotate", min(documents - annotated))
+        return (
+            f"Annotated answers are known for {len(annotated):,} of {format_count(len(documents), 'document')}: "
+            f"partners need them to tell whether an answer is right. Write them first, then split again: {command}"
+        )
 
     def _list_wanted_answers(self) -> list[str]:
         """List the answers in the random part, if one was drawn, else all."""
@@ -178,15 +201,21 @@ def check_texts_may_be_shared(sources: Iterable[SelectedRun]) -> None:
     """Raise a UsageError for runs with texts whose license does not let them be passed on."""
     for source in sources:
         permission = SharingPermission(source.folder, source.manifest)
-        closed = sorted(permission.restricted_documents) or sorted(permission.restricted_files)
-        if closed or permission.list_withheld_system_document_pairs():
-            content = (
-                closed[0] if closed else f"the replies of {permission.list_withheld_system_document_pairs()[0][0]}"
-            )
-            raise UsageError(
-                f"The license of {content} in {source.folder.name} does not allow redistribution; if the partners may "
-                "have the texts anyway, add --with-texts."
-            )
+        for document in sorted(permission.restricted_documents):
+            _refuse_to_share(f"{document} in {source.folder.name}", source.manifest.documents[document].license)
+        for path in sorted(permission.restricted_files):
+            _refuse_to_share(f"{path} in {source.folder.name}", permission.license_by_file[path])
+        for system, _ in permission.list_withheld_system_document_pairs():
+            _refuse_to_share(f"the replies of {system} in {source.folder.name}", "all rights reserved")
+
+
+def _refuse_to_share(content: str, license_text: str) -> NoReturn:
+    problem = (
+        f"The license of {content} does not allow redistribution"
+        if license_text.strip() and "not stated" not in license_text.casefold()
+        else f"{content} has no license stated"
+    )
+    raise UsageError(f"{problem}: if the partners may have it all the same, add --with-texts.")
 
 
 def make_keyed_randomness_of_split(sources: Iterable[SelectedRun], plan: StudySplitPlan) -> KeyedRandomness:
@@ -238,88 +267,13 @@ def _sample_reference_scores_for_training(texts: StudyTexts, randomness: KeyedRa
     return training
 
 
-@dataclass
-class RunLayout:
-    """The documents and questions of runs that fit into one run of a pack: no name of theirs means two things.
-
-    Runs keep copies of what they asked, which differ in comments, in questions that one alone asked, and in facts that
-    no answer depends on. Such copies become one: a run of a pack for some systems alone would tell which they are.
-    """
-
-    documents: dict[str, DocumentFacts] = field(default_factory=dict)
-    set_names: dict[str, str] = field(default_factory=dict)
-    """Document → the name of its question set."""
-    question_sets: dict[str, QuestionSet] = field(default_factory=dict)
-    annotations: dict[str, Annotations] = field(default_factory=dict)
-    """Document → its annotated answers."""
-
-    def add_if_it_fits(self, added: RunLayout) -> bool:
-        """Add another layout; False, and nothing is added, where a name means two things."""
-        pairs: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (_list_identities(self.documents), _list_identities(added.documents)),
-            (self.set_names, added.set_names),
-            (
-                _list_questions_and_placeholders(self.question_sets),
-                _list_questions_and_placeholders(added.question_sets),
-            ),
-            (_list_annotated_answers(self.annotations), _list_annotated_answers(added.annotations)),
-        ]
-        for mine, theirs in pairs:
-            if any(name in mine and mine[name] != value for name, value in theirs.items()):
-                return False
-        self.documents = added.documents | self.documents
-        self.set_names |= added.set_names
-        for name, theirs in added.question_sets.items():
-            own = self.question_sets.setdefault(name, theirs)
-            every = {question.id: question for question in (*own.questions, *theirs.questions)}
-            self.question_sets[name] = msgspec.structs.replace(
-                own, questions=tuple(every.values()), categories=theirs.categories | own.categories
-            )
-        for name, annotated in added.annotations.items():
-            own = self.annotations.setdefault(name, annotated)
-            self.annotations[name] = msgspec.structs.replace(own, answers=annotated.answers | own.answers)
-        return True
-
-    def encode_files_about(self, document_names: Collection[str]) -> dict[str, bytes]:
-        """Return path → content of the question sets and annotated answers of documents."""
-        sets = {self.set_names[name] for name in document_names}
-        files = {f"questions/{name}.yaml": self.question_sets[name] for name in sets if name in self.question_sets}
-        files |= {
-            f"annotations/{name}.yaml": self.annotations[name] for name in document_names if name in self.annotations
-        }
-        return {path: format_yaml(files[path]).encode() for path in sorted(files)}
-
-
-def _list_identities(documents: Mapping[str, DocumentFacts]) -> dict[str, Any]:
-    """Return document → what the answers about it depend on."""
-    return {name: (facts.digest, facts.company, facts.kind) for name, facts in documents.items()}
-
-
-def _list_questions_and_placeholders(question_sets: Mapping[str, QuestionSet]) -> dict[Any, Any]:
-    """Return (set, question) → the question with its words, and set → its placeholder."""
-    questions = {
-        (name, question.id): question
-        for name, question_set in question_sets.items()
-        for question in question_set.questions
-    }
-    return questions | {name: question_set.placeholder for name, question_set in question_sets.items()}
-
-
-def _list_annotated_answers(annotations: Mapping[str, Annotations]) -> dict[Any, Any]:
-    """Return (document, question) → its annotated answer, and document → the segmentation that these speak of."""
-    answers = {
-        (name, question): answer for name, about in annotations.items() for question, answer in about.answers.items()
-    }
-    return answers | {name: about.part_set for name, about in annotations.items()}
-
-
 def _map_runs_to_pack_run_number_and_layout(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
     """Return, for each run of the study, the number and the layout of the run that has its answers in a pack."""
     layouts: dict[str, RunLayout] = {}
     manifests = {source.folder.name: source.manifest for source in texts.sources}
     for text in texts.texts.values():
         case, run = text.case, text.first_occurrence.run
-        layout, path = layouts.setdefault(run, RunLayout()), texts.folders[run].path
+        layout, path, inputs = layouts.setdefault(run, RunLayout()), texts.folders[run].path, texts.inputs[run]
         name = case.document.name
         if name in layout.documents:
             continue
@@ -328,8 +282,8 @@ def _map_runs_to_pack_run_number_and_layout(texts: StudyTexts) -> dict[str, tupl
         layout.set_names[name] = case.questions
         if (set_path := path / "questions" / f"{case.questions}.yaml").is_file():
             layout.question_sets[case.questions] = read_yaml(set_path, QuestionSet)
-        if (annotations_path := path / "annotations" / f"{name}.yaml").is_file():
-            layout.annotations[name] = read_yaml(annotations_path, Annotations)
+        if (annotations := inputs.annotations_of_asked_questions(name)) is not None and annotations.answers:
+            layout.annotations[name] = msgspec.structs.replace(annotations, document=name, digest=facts.digest)
     merged: list[RunLayout] = []
     numbers: dict[str, tuple[int, RunLayout]] = {}
     for run, layout in sorted(layouts.items()):
