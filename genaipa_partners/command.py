@@ -193,6 +193,8 @@ def status(
     split = load_split(current_workspace())
     # Before anything came back there may be no folder for it either.
     named = [path for path in files or () if path.exists() or path.name.endswith(ENDING)]
+    if absent := [str(path) for path in files or () if path not in named]:
+        print_to_stderr(f"There is no {join_names(absent)} in {Path.cwd()}, the current folder.")
     returned = _list_returned_files(named, may_be_none=True)
     rows, problems = _tabulate_progress_and_list_problems(split, returned)
     if json:

@@ -256,7 +256,11 @@ def test_nothing_yet_is_a_status(genaipa: Cli) -> None:
     names = ", ".join(share["name"] for share in record["partners"])
     Path("back").mkdir()
     for returned_files in ((), ("back",), ("nowhere",)):
-        assert done(genaipa("study", "status", *returned_files)) == f"No pack has come back yet: {names}.\n"
+        status = genaipa("study", "status", *returned_files)
+        assert done(status) == f"No pack has come back yet: {names}.\n"
+        assert status.err == (
+            f"There is no nowhere in {Path.cwd()}, the current folder.\n" if "nowhere" in returned_files else ""
+        )
     rows = json.loads(done(genaipa("study", "status", "--json")))["partners"]
     assert [row["chain"] for row in rows] == ["no file"] * 3
     assert "There is no file bbc.scores.jsonl" in genaipa("study", "status", "bbc.scores.jsonl").err
@@ -292,7 +296,7 @@ def test_nobody_scores_what_they_wrote_at_a_partner_s(genaipa: Cli) -> None:
     imported = done(genaipa("scores", "import", "eve.jsonl", "--workspace", folder))
     assert f"Next: genaipa --workspace {folder.resolve()} study send" in imported
     sheet = ("scores", "sheet", "latest", "-o", "a.xlsx", "--force", "--workspace", folder, "--analyst")
-    assert "8 answers to score" in done(genaipa(*sheet, "Bo Li"))
+    assert "8 answers to score.\n1 answer left out: Bo Li wrote it." in done(genaipa(*sheet, "Bo Li"))
     assert "9 answers to score" in done(genaipa(*sheet, "Bo"))
 
 

@@ -60,6 +60,10 @@ def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     (sheet,) = (run.path / "sheets").glob("*.replies.txt")
     assert f"· Q1 · {LONG_QUESTION}\n" in sheet.read_text(), "writers read all of the question"
     sheet.write_text(sheet.read_text() + "It keeps the address.\n")
+    shown = genaipa("show", "latest").out
+    assert (
+        f"3 answers are missing. People write them at the desk, on the page By hand: genaipa score {run.name}" in shown
+    )
     refused = genaipa("collect", "latest")
     assert refused.code == 2
     assert "--author: who wrote the answers" in refused.err

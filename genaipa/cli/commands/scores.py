@@ -222,7 +222,7 @@ def sheet(
         sources=sources,
         excluded=include_excluded,
     )
-    written = pool.authors.answer_digests_of_author(analyst)
+    written = pool.authors.answer_digests_of_author(analyst) & pool.answers.keys()
     answers = [
         digest for digest in shuffle_answer_digests_for_analyst(pool.answers.values(), analyst) if digest not in written
     ]
@@ -249,6 +249,10 @@ def sheet(
         else ""
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
+    if written:
+        show(
+            f"{format_count(len(written), 'answer')} left out: {analyst} wrote {'it' if len(written) == 1 else 'them'}."
+        )
     named = () if analyst else ("--analyst", "NAME")
     queue_next_steps(
         f"To import the filled sheet: {format_shell_command('genaipa', 'scores', 'import', str(output), *named)}"
