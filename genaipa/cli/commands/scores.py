@@ -249,7 +249,7 @@ def sheet(
         else ""
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
-    if written:
+    if written := {digest for digest in written if every or is_in_sample is None or is_in_sample(digest)}:
         show(
             f"{format_count(len(written), 'answer')} left out: {analyst} wrote {'it' if len(written) == 1 else 'them'}."
         )
