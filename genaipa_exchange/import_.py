@@ -121,5 +121,7 @@ def _print_import_summary_and_next_step(summary: ImportSummary) -> None:
         show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {join_some(summary.runs, _NAMED)}")
         run_names = summary.runs if len(summary.runs) == 1 else ()
         queue_next_steps(f"Next: {format_shell_command('genaipa', 'report' if scores.added else 'score', *run_names)}")
-    else:
-        queue_next_steps("Next: genaipa report latest" if scores.added else "")
+    elif scores.added:
+        from genaipa.archive.contents import find_command_after_scoring
+
+        queue_next_steps(f"Next: {find_command_after_scoring(current_workspace().home, 'genaipa report latest')}")

@@ -181,6 +181,17 @@ def _values_with_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
     return {M_ALL: round(rubric.m_all(event.values), 2)} | event.values
 
 
+def _make_messages_of_earlier_exchange(answer: OutgoingAnswer) -> list[Any]:
+    """Make the messages that a follow-up goes on from; none for any other question."""
+    if answer.earlier is None:
+        return []
+    model = _import_inspect_module("model")
+    return [
+        model.ChatMessageUser(content=answer.earlier.asked),
+        model.ChatMessageAssistant(content=answer.earlier.reply),
+    ]
+
+
 def _make_inspect_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
     log, model, record = _import_inspect_module("log"), _import_inspect_module("model"), answer.record
     metadata = {name: value for name, value in msgspec.to_builtins(record).items() if name not in ("asked", "reply")}
@@ -205,7 +216,11 @@ def _make_inspect_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
         epoch=record.repetition,
         input=record.asked,
         target=answer.annotated.answer if answer.annotated else "",
-        messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
+        messages=[
+            *_make_messages_of_earlier_exchange(answer),
+            model.ChatMessageUser(content=record.asked),
+            output.choices[0].message,
+        ],
         output=output,
         scores=_make_inspect_scores(answer.scores, record.reply or "", rubric),
         started_at=format_timestamp(started) if started else None,

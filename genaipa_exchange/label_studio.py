@@ -17,6 +17,7 @@ from genaipa.errors import DataError, clip, format_shell_command, name_suggestio
 from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import format_timestamp, now
 from genaipa.files.text import DAMAGE, clip_error_message, read_text
+from genaipa.scoring.answers import format_question_with_earlier_exchange
 from genaipa.scoring.events import Event, new_event_id
 from genaipa.scoring.rubric import format_signed_value
 from genaipa_exchange.outgoing import ExportSummary
@@ -248,7 +249,7 @@ def _make_label_studio_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAn
     return {
         "data": {
             "digest": record.digest,
-            "question": record.asked,
+            "question": format_question_with_earlier_exchange(record.asked, answer.earlier),
             "reply": record.reply,
             "annotated": right,
             "document": record.document,

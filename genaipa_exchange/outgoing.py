@@ -23,6 +23,7 @@ from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.permission import SharingPermission, find_withheld_documents_of_study
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan, make_spec_for_other_documents, read_coordinates
 from genaipa.runs.records import Manifest, Record
+from genaipa.scoring.answers import Exchange
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
@@ -68,7 +69,7 @@ class OutgoingAnswer:
     """An answer that may be passed on, its annotated answer (None if there is none or it may not), and its scores.
 
     `scores` are the scores and adjudications in effect. `excluded` is why analyses leave the answer out;
-    empty if it does not.
+    empty if it does not. `earlier` is the exchange that a follow-up goes on from.
     """
 
     record: Record
@@ -76,6 +77,7 @@ class OutgoingAnswer:
     annotated: AnnotatedAnswer | None
     scores: Sequence[Event]
     excluded: str = ""
+    earlier: Exchange | None = None
 
 
 class OutgoingRun:
@@ -207,7 +209,13 @@ class OutgoingRun:
             annotations.answers.get(record.question) if annotations else None,
             self._outgoing.take_scores_and_count_left_out_verdicts(record.digest),
             excluded.reason if excluded else "",
+            self._outgoing.read_permitted_exchange(record.after) if record.after else None,
         )
+
+    def read_permitted_exchange(self, record: Record) -> Exchange:
+        """Return a question and its reply, as far as they may be passed on."""
+        permitted = self._permission.redact_record(record, self._withheld_documents.does_one_contain_most_of_passage)
+        return Exchange(permitted.asked, permitted.reply or "")
 
 
 class Outgoing:
@@ -254,6 +262,22 @@ class Outgoing:
         scores = self.scores_by_answer_digest.get(digest, ())
         self.verdicts += self._unused.pop(digest, 0)
         return scores
+
+    @cached_property
+    def _run_and_offset_by_answer_digest(self) -> dict[str, tuple[OutgoingRun, int]]:
+        places: dict[str, tuple[OutgoingRun, int]] = {}
+        for run in self.runs:
+            for offset, record in run.source.folder.read_verified_answers_with_offsets(Record):
+                places.setdefault(record.digest, (run, offset))
+        return places
+
+    def read_permitted_exchange(self, answer_digest: str) -> Exchange | None:
+        """Return what an answer with this digest was asked, and its reply; None if it is in none of these runs."""
+        if answer_digest not in self._run_and_offset_by_answer_digest:
+            return None
+        run, offset = self._run_and_offset_by_answer_digest[answer_digest]
+        (record,) = run.source.folder.read_records_at([offset])
+        return run.read_permitted_exchange(record)
 
     def note_omission(self, noun: str, identity: str) -> None:
         """Note a thing that is kept back, each once."""

@@ -165,7 +165,9 @@ def _objection_row(objection: FiledObjection) -> ListRow:
 def _show_question_and_objections(case: ScoringCase, objections: Sequence[FiledObjection]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
-    show_texts("objection question", [TitledText(case.original or case.asked, about, tone="strong")])
+    show_texts(
+        "objection question", [TitledText(case.original or case.asked_with_earlier_exchange, about, tone="strong")]
+    )
     entries = []
     if case.annotated is not None:
         aside = ", ".join(filter(None, (SAID[case.annotated.silent], *case.annotated.sections)))

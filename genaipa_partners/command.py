@@ -128,6 +128,7 @@ def split(
     if not new_split.shared:
         weakness = weakness or "No answers are shared, so partners' agreement can't be measured."
     print_caveat_unless_quiet(weakness)
+    print_caveat_unless_quiet(texts.describe_missing_annotations_or_empty())
     show(f"Packs: {output}. Keep {record} to yourself: it contains the systems' names.")
     print_caveat_unless_quiet(
         f"Partners run: {format_shell_command('genaipa', 'score', f'{new_split.partners[0].name}.zip')}"
@@ -192,6 +193,8 @@ def status(
     split = load_split(current_workspace())
     # Before anything came back there may be no folder for it either.
     named = [path for path in files or () if path.exists() or path.name.endswith(ENDING)]
+    if absent := [str(path) for path in files or () if path not in named]:
+        print_to_stderr(f"There is no {join_names(absent)} in {Path.cwd()}, the current folder.")
     returned = _list_returned_files(named, may_be_none=True)
     rows, problems = _tabulate_progress_and_list_problems(split, returned)
     if json:

@@ -1,7 +1,8 @@
 """Packs for partners: each a workspace with their answers, under code names, and nothing that tells systems apart.
 
-A reply goes without the names of its system, and without seconds, costs, thoughts and how it ended; a question as its
-set words it. Answers are in an order of their own. The same runs, options and seed give the same bytes.
+A reply goes without the names of its system, and without what only some systems have: seconds, costs, thoughts,
+passages and how it ended; a question as its set words it. Answers are in an order of their own, all in one run where
+their runs asked the same questions about the same texts. The same runs, options and seed give the same bytes.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import json
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
 
@@ -21,17 +23,19 @@ from genaipa import __version__
 from genaipa.archive import copy_own_rubric_into_pack, write_file_making_folder, write_pack_file
 from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
-from genaipa.errors import UsageError
+from genaipa.errors import UsageError, format_shell_command
+from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import DEFAULT
+from genaipa.questions.sets import QuestionSet
 from genaipa.runs.authors import MARKS, AuthorMarks, make_author_marks_padded_with_decoys, normalize_person_name
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
 from genaipa.runs.imported import count_records_by_status, encode_answers_and_manifest
-from genaipa.runs.permission import SharingPermission
+from genaipa.runs.inputs import RunDocumentsAndQuestions
+from genaipa.runs.permission import SharingPermission, license_allows_redistribution
 from genaipa.runs.procedure import INITIALIZATIONS, ProcedurePlan, RecordCoordinates, conversation_id
 from genaipa.runs.records import (
     FORMAT,
     Digests,
-    DocumentFacts,
     Manifest,
     Record,
     RunSpec,
@@ -44,13 +48,14 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
 from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
-from genaipa.scoring.people import People, load_desk_people_and_plan
+from genaipa.scoring.people import People, StudyPlan, load_desk_people_and_plan
 from genaipa.scoring.rubric import GUIDELINES, find_rubric_path, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
-from genaipa.systems.base import Passage
+from genaipa.words import format_count
 from genaipa.workspace import MARKER
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
+from genaipa_partners.layout import RunLayout
 from genaipa_partners.split import FORMAT as SPLIT_FORMAT
 from genaipa_partners.split import PartnerShare, StudySplit
 
@@ -110,6 +115,7 @@ class StudyTexts:
             excluded=self.people.plan.include_excluded,
         )
         self.folders = {source.folder.name: source.folder for source in sources}
+        self.inputs = {name: RunDocumentsAndQuestions(workspace, folder) for name, folder in self.folders.items()}
         self.texts: dict[str, BlindText] = {}
         """Digest in packs → text."""
         self._packed: dict[str, str] = {}
@@ -118,6 +124,27 @@ class StudyTexts:
             self._add_answer_and_get_pack_digest(digest)
         if not self.texts:
             raise UsageError("These runs have no answers to score.")
+        if not whole:
+            self._check_annotations_may_be_shared()
+
+    def _check_annotations_may_be_shared(self) -> None:
+        """Raise a UsageError for annotated answers that may not be passed on: later ones are in no run."""
+        for text in self.texts.values():
+            annotations = self.inputs[text.first_occurrence.run].annotations_of_asked_questions(text.case.document.name)
+            if annotations is not None and not license_allows_redistribution(annotations.license):
+                _refuse_to_share(f"annotations/{text.case.document.name}.yaml", annotations.license)
+
+    def describe_missing_annotations_or_empty(self) -> str:
+        """Say of how many documents the right answers are known, and how to write them; empty where all are."""
+        documents = {text.case.document.name for text in self.texts.values()}
+        annotated = {text.case.document.name for text in self.texts.values() if text.case.annotated is not None}
+        if not documents - annotated:
+            return ""
+        command = format_shell_command("genaipa", "policies", "annotate", min(documents - annotated))
+        return (
+            f"Annotated answers are known for {len(annotated):,} of {format_count(len(documents), 'document')}: "
+            f"partners need them to tell whether an answer is right. Write them first, then split again: {command}"
+        )
 
     def _list_wanted_answers(self) -> list[str]:
         """List the answers in the random part, if one was drawn, else all."""
@@ -174,15 +201,21 @@ def check_texts_may_be_shared(sources: Iterable[SelectedRun]) -> None:
     """Raise a UsageError for runs with texts whose license does not let them be passed on."""
     for source in sources:
         permission = SharingPermission(source.folder, source.manifest)
-        closed = sorted(permission.restricted_documents) or sorted(permission.restricted_files)
-        if closed or permission.list_withheld_system_document_pairs():
-            content = (
-                closed[0] if closed else f"the replies of {permission.list_withheld_system_document_pairs()[0][0]}"
-            )
-            raise UsageError(
-                f"The license of {content} in {source.folder.name} does not allow redistribution; if the partners may "
-                "have the texts anyway, add --with-texts."
-            )
+        for document in sorted(permission.restricted_documents):
+            _refuse_to_share(f"{document} in {source.folder.name}", source.manifest.documents[document].license)
+        for path in sorted(permission.restricted_files):
+            _refuse_to_share(f"{path} in {source.folder.name}", permission.license_by_file[path])
+        for system, _ in permission.list_withheld_system_document_pairs():
+            _refuse_to_share(f"the replies of {system} in {source.folder.name}", "all rights reserved")
+
+
+def _refuse_to_share(content: str, license_text: str) -> NoReturn:
+    problem = (
+        f"The license of {content} does not allow redistribution"
+        if license_text.strip() and "not stated" not in license_text.casefold()
+        else f"{content} has no license stated"
+    )
+    raise UsageError(f"{problem}: if the partners may have it all the same, add --with-texts.")
 
 
 def make_keyed_randomness_of_split(sources: Iterable[SelectedRun], plan: StudySplitPlan) -> KeyedRandomness:
@@ -234,47 +267,23 @@ def _sample_reference_scores_for_training(texts: StudyTexts, randomness: KeyedRa
     return training
 
 
-@dataclass
-class RunLayout:
-    """The documents and questions of runs that fit into one run of a pack: no name of theirs means two things."""
-
-    documents: dict[str, DocumentFacts] = field(default_factory=dict)
-    question_sets: dict[str, str] = field(default_factory=dict)
-    """Document → its question set."""
-    files: dict[str, bytes] = field(default_factory=dict)
-    """The files of question sets and annotated answers."""
-
-    def add_if_it_fits(self, added: RunLayout) -> bool:
-        """Add another layout; False, and nothing is added, where a name means two things."""
-        pairs: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (self.documents, added.documents),
-            (self.question_sets, added.question_sets),
-            (self.files, added.files),
-        ]
-        for mine, theirs in pairs:
-            if any(name in mine and mine[name] != value for name, value in theirs.items()):
-                return False
-        for mine, theirs in pairs:
-            mine.update(theirs)
-        return True
-
-
 def _map_runs_to_pack_run_number_and_layout(texts: StudyTexts) -> dict[str, tuple[int, RunLayout]]:
     """Return, for each run of the study, the number and the layout of the run that has its answers in a pack."""
     layouts: dict[str, RunLayout] = {}
     manifests = {source.folder.name: source.manifest for source in texts.sources}
     for text in texts.texts.values():
         case, run = text.case, text.first_occurrence.run
-        layout, path = layouts.setdefault(run, RunLayout()), texts.folders[run].path
+        layout, path, inputs = layouts.setdefault(run, RunLayout()), texts.folders[run].path, texts.inputs[run]
         name = case.document.name
         if name in layout.documents:
             continue
         facts = manifests[run].documents[name]
         layout.documents[name] = facts
-        layout.question_sets[name] = case.questions
-        for file in (f"questions/{case.questions}.yaml", f"annotations/{name}.yaml"):
-            if (path / file).is_file():
-                layout.files[file] = (path / file).read_bytes()
+        layout.set_names[name] = case.questions
+        if (set_path := path / "questions" / f"{case.questions}.yaml").is_file():
+            layout.question_sets[case.questions] = read_yaml(set_path, QuestionSet)
+        if (annotations := inputs.annotations_of_asked_questions(name)) is not None and annotations.answers:
+            layout.annotations[name] = msgspec.structs.replace(annotations, document=name, digest=facts.digest)
     merged: list[RunLayout] = []
     numbers: dict[str, tuple[int, RunLayout]] = {}
     for run, layout in sorted(layouts.items()):
@@ -349,6 +358,7 @@ class _PartnerPack:
             absent=(),
             versions={"genaipa": __version__},
             notes={"study": self._split.study, "partner": self._name},
+            after_scoring="study send",
         )
 
     def _make_training_event(self, pack_digest: str, event: Event) -> Event:
@@ -371,13 +381,8 @@ class _PartnerPack:
         repetitions: Counter[tuple[str, ...]] = Counter()
         records = [self._make_record(text, repetitions) for text in texts]
         documents = sorted({text.case.document.name for text in texts})
-        sets = {name: layout.question_sets[name] for name in documents}
-        files = {
-            name: content
-            for name, content in layout.files.items()
-            if name.removeprefix("annotations/").removesuffix(".yaml") in documents
-            or name.removeprefix("questions/").removesuffix(".yaml") in set(sets.values())
-        }
+        sets = {name: layout.set_names[name] for name in documents}
+        files = layout.encode_files_about(documents)
         initializations = {text.first_occurrence.initialization for text in texts}
         plan = ProcedurePlan(
             documents=tuple(documents),
@@ -418,14 +423,19 @@ class _PartnerPack:
             totals=count_records_by_status(records),
         )
         if self._study.pool.authors:
-            files[MARKS] = msgspec.json.format(msgspec.json.encode(self._mark_authors(texts)), indent=1) + b"\n"
+            marks = self._author_marks.select_answers({text.digest for text in texts})
+            files[MARKS] = msgspec.json.format(msgspec.json.encode(marks), indent=1) + b"\n"
         files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
         if doubts := [doubt for text in texts if (doubt := _make_exclusion_of_doubted_annotation(text.case))]:
             files[EXCLUSIONS] = format_exclusions_csv(sorted(set(doubts), key=lambda doubt: doubt.key))
         return files | encode_answers_and_manifest(manifest, records)
 
-    def _mark_authors(self, texts: Iterable[BlindText]) -> AuthorMarks:
-        """Mark who wrote which answer, so that nobody is asked here for what they wrote, and nothing else is told."""
+    @cached_property
+    def _author_marks(self) -> AuthorMarks:
+        """Who wrote which answer, so that nobody is asked here for what they wrote, and nothing else is told.
+
+        Made of all answers of the pack: each has as many marks, in whatever run it is.
+        """
         affiliation = f" ({normalize_person_name(self._name)})"
         names: dict[str, set[str]] = {
             text.digest: {
@@ -433,7 +443,7 @@ class _PartnerPack:
                 for original in text.originals
                 for name in self._study.pool.authors.authors_of_answer(original)
             }
-            for text in texts
+            for text in self._answers
         }
         salt = self._draw.derive_bytes_from_names("authors", self._name).hex()
         return make_author_marks_padded_with_decoys(
@@ -467,7 +477,6 @@ class _PartnerPack:
                 code, occurrence.document, occurrence.initialization, occurrence.wording, repetition_counts[about]
             ),
             seconds=0.0,
-            passages=tuple(map(Passage, text.case.passages)),
             turn=1,
             started="",
         )
@@ -487,8 +496,13 @@ def _make_exclusion_of_doubted_annotation(case: ScoringCase) -> Exclusion | None
 
 
 def _encode_pack_desk_yaml(people: People, *, with_reference: bool) -> bytes:
-    """Return the desk.yaml of a pack: the plan of the study, and that all answers of the pack are to be scored."""
-    plan = msgspec.to_builtins(msgspec.structs.replace(people.plan, sample="all", show_systems=False))
+    """Return the desk.yaml of a pack: the plan of the study, and that all answers of the pack are to be scored.
+
+    Each once, unless the study's plan has a number of its own: a partner may be one person.
+    """
+    per_answer = 1.0 if people.plan.per_answer == StudyPlan().per_answer else people.plan.per_answer
+    pack_plan = msgspec.structs.replace(people.plan, sample="all", show_systems=False, per_answer=per_answer)
+    plan = msgspec.to_builtins(pack_plan)
     desk: dict[str, object] = {"plan": {name: value for name, value in plan.items() if value not in (None, "")}}
     if with_reference:
         desk["reference"] = list(people.reference)

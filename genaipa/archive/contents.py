@@ -10,7 +10,7 @@ import hashlib
 import html
 import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -48,6 +48,7 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     """`pack.json`: `names` are the runs and systems to report on; `files` maps each other file to its SHA-256.
 
     `notes` are words of the package that wrote the pack, for itself; without a report, the pack is there to be scored.
+    `after_scoring` are the words of the command of genaipa by which its scores go on.
     """
 
     format: int
@@ -60,6 +61,8 @@ class Pack(msgspec.Struct, frozen=True, omit_defaults=True):
     versions: dict[str, str]
     files: dict[str, str] = {}
     notes: dict[str, str] = {}
+    # Words alone: it is printed as the next step, and the pack comes from somebody else.
+    after_scoring: Annotated[str, msgspec.Meta(pattern=r"^[a-z]*( [a-z]+)*$")] = ""
 
     @property
     def has_report(self) -> bool:
@@ -129,6 +132,12 @@ def read_pack_of_unpacked_folder(folder: Path) -> Pack | None:
         return msgspec.json.decode(path.read_bytes(), type=Pack)
     except (OSError, *DAMAGE) as error:
         raise DataError(path, f"can't be read ({clip_error_message(error)}); unpack the pack again.") from None
+
+
+def find_command_after_scoring(folder: Path, otherwise: str) -> str:
+    """Return the command by which the scores of an unpacked pack go on; another one for any other workspace."""
+    pack = read_pack_of_unpacked_folder(folder)
+    return f"genaipa {pack.after_scoring}" if pack and pack.after_scoring else otherwise
 
 
 def extract_checked_pack_files(file: Path, pack: Pack, folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
 
-from genaipa.errors import DataError, OptionError, UnknownNameError, format_shell_command
+from genaipa.errors import DataError, OptionError, UnknownNameError, clip, format_shell_command
 from genaipa.execution import calls
 from genaipa.files.stamps import now
 from genaipa.files.text import read_text
@@ -197,7 +197,9 @@ class ManualRun:
         ]
         for number, call in enumerate(sheet.calls.values(), len(sheet.introduction) + 1):
             asked = " ".join(call.messages[-1].content.split())
-            lines += ["", f"{_MARK} message {number} · {call.label} · {asked[:100]}", ""]
+            # People read the question here; who pastes it has all of it in the other file.
+            shown = asked if is_written else clip(asked)
+            lines += ["", f"{_MARK} message {number} · {call.label} · {shown}", ""]
         return "\n".join(lines) + "\n"
 
     def read_replies_by_record_key(self, path: Path) -> dict[str, str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from genaipa.answers.tidy import metric_display_names
 from genaipa.policies.search import HALF, count_words
+from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.reports.figures.style import clean_name_on_one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, keep_only_scores_of_judge_passes
 from genaipa.runs.permission import SharingPermission
@@ -257,9 +258,16 @@ def _collect_questions_with_answers(
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:
             experiment, question = map(str, key)
-            text = study.questions.texts.get(question, "")
+            text = format_question_after_earlier_one(study.questions.texts, question)
             collected.append(AskedQuestion(numbers[key], experiment, question, text, overall, [*sides.values()]))
     return collected
+
+
+def format_question_after_earlier_one(text_by_question: Mapping[str, str], question: str) -> str:
+    """Return the text of a question, with the one that a follow-up goes on from."""
+    earlier = id_without_follow_up_suffix(question)
+    text = text_by_question.get(question, "")
+    return text if earlier == question else f"{text} (asked after: {text_by_question.get(earlier, '')})"
 
 
 def _describe_asking_conditions(answer_row: Mapping[Any, Any]) -> str:

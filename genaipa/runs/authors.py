@@ -89,6 +89,10 @@ class AuthorMarks(msgspec.Struct, frozen=True):
         mark = _make_marker_for_person(normalized_name, self.salt)
         return {digest for digest, marks in self.marks.items() if mark(digest) in marks}
 
+    def select_answers(self, answer_digests: AbstractSet[str]) -> AuthorMarks:
+        """Return the marks of these answers alone."""
+        return AuthorMarks(self.salt, {digest: self.marks[digest] for digest in self.marks if digest in answer_digests})
+
 
 def make_author_marks_padded_with_decoys(
     names_by_answer_digest: Mapping[str, AbstractSet[str]], salt: str, make_decoy_mark: Callable[[str, int], str]

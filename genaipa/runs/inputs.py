@@ -159,6 +159,10 @@ class RunDocumentsAndQuestions:
     def _company_name(self, record: Record) -> str:
         return self.manifest.documents[record.document].company
 
+    def annotations_of_asked_questions(self, document_name: str) -> Annotations | None:
+        """Return the annotated answers about a document to the questions that were asked; None without any."""
+        return self._annotations(document_name)
+
     def annotated_answer_and_part_set_name(
         self, document_name: str, question_id: str, *, corrected: bool = False
     ) -> tuple[AnnotatedAnswer | None, str]:

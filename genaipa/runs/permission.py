@@ -43,7 +43,7 @@ class SharingPermission:
     `documents` are the names of those whose text may not be, `restricted_questions` those about which the questions
     that were asked may not be, `restricted_files` the files of the run folder (question sets, annotated answers) whose
     words may not be. `items` tells whether what its kind of task is made of may be. `licenses` are the licenses of the
-    texts that may be.
+    texts that may be, `license_by_file` those of all files of the run folder that state one, empty where they don't.
 
     A `whole` one holds nothing back: for somebody who has the texts anyway. A DataError for a manifest that was
     changed, since its licenses and authors decide.
@@ -58,6 +58,7 @@ class SharingPermission:
         licenses |= _read_file_paths_and_licenses(folder.path, "annotations", Annotations)
         every = {*licenses.values(), *(facts.license for facts in manifest.documents.values())}
         self.licenses = sorted(filter(license_allows_redistribution, every))
+        self.license_by_file = licenses
         closed = (
             name for name, facts in manifest.documents.items() if not license_allows_redistribution(facts.license)
         )

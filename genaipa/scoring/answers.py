@@ -116,6 +116,11 @@ class Exchange(NamedTuple):
         return f"Asked before: {self.asked}\nThe system replied: {self.reply}"
 
 
+def format_question_with_earlier_exchange(question_text: str, earlier: Exchange | None) -> str:
+    """Return a question as people read it: a follow-up says nothing without the exchange that it goes on from."""
+    return f"{question_text}\n\n({earlier.as_text_with_speakers})" if earlier else question_text
+
+
 @dataclass(frozen=True)
 class ScoringCase:
     """Everything needed to score one answer.
@@ -160,6 +165,11 @@ class ScoringCase:
         return QuestionWordings(
             tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.all_questions
         )
+
+    @property
+    def asked_with_earlier_exchange(self) -> str:
+        """The question, with the exchange that a follow-up goes on from."""
+        return format_question_with_earlier_exchange(self.asked, self.earlier)
 
     def mask_names_in_reply(self) -> str:
         """Mask the names of the reply's systems, unless document, company or question name them too."""

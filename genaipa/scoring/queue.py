@@ -207,6 +207,11 @@ class ScoringQueue:
         """Return the answers whose scores this analyst has seen, and those that they wrote."""
         return self.current.answers_with_seen_scores(analyst) | self.pool.authors.answer_digests_of_author(analyst)
 
+    def is_any_open_answer_for_others_alone(self, analyst: str) -> bool:
+        """Tell whether answers are open that this analyst could score, were they not others' by now."""
+        coverage = self._refresh_coverage()
+        return not coverage.open <= coverage.scored[analyst] | self._answers_with_seen_scores_or_authored(analyst)
+
     def answers_to_rescore(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
         words, written = self.current.latest_send_back_by_answer(), self.pool.authors.answer_digests_of_author(analyst)

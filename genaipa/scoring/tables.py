@@ -33,7 +33,7 @@ from genaipa.files.stamps import now
 from genaipa.files.text import sha256_of
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import pair_events_with_all_occurrences
+from genaipa.scoring.answers import format_question_with_earlier_exchange, pair_events_with_all_occurrences
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_event_id
 from genaipa.scoring.rubric import Rubric, format_signed_value
@@ -105,8 +105,7 @@ def write_scoring_sheet(
 
 def _make_sheet_row(case: ScoringCase) -> list[str | None]:
     question_text = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
-    if case.earlier:
-        question_text += f"\n\n({case.earlier.as_text_with_speakers})"
+    question_text = format_question_with_earlier_exchange(question_text, case.earlier)
     annotated = ""
     if case.annotated is not None:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""

@@ -540,7 +540,7 @@ def load_case_or_rerun_page(desk: Desk, answer_digest: str) -> ScoringCase:
 def make_question_text_to_scroll_to(case: ScoringCase, answer_digest: str) -> TitledText:
     """Return the question, under the name of the document; it comes into view when it arrives."""
     title = case.document.about.title or case.document.company
-    return TitledText(case.asked, "Asked", title, "asked", arrives=answer_digest)
+    return TitledText(case.asked_with_earlier_exchange, "Asked", title, "asked", arrives=answer_digest)
 
 
 def annotated_answer_texts_with_doubt(case: ScoringCase) -> list[TitledText]:

@@ -145,6 +145,7 @@ def test_policies_add_puts_a_file_into_the_workspace(genaipa: Cli) -> None:
     assert "ACME's own words" in out
     assert "words, 4 sections" in out
     assert f"Next: genaipa --workspace {Path('mine').resolve()} run --system extractive --policy acme" in out
+    assert "which people and judges need: genaipa" in out
     assert Path("mine/policies/acme.md").read_text() == PAGE
     assert "CC0" in done(genaipa("policies", "show", "acme", "--workspace", "mine"))
     again = ("policies", "add", "acme.md", "--name", "acme", "--company", "ACME Ltd", "--workspace", "mine")

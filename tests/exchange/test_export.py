@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from analysts import make_answers
 from commandline import call
 from exchanged import SENTENCE, study_with_scores
 from running import write
@@ -79,3 +80,25 @@ def test_what_can_not_be_written_is_refused() -> None:
         assert told in finished.err
     assert [path.name for path in Path("full").iterdir()] == ["kept.txt"]
     assert not list(Path().glob(".*-*"))
+
+
+@pytest.mark.parametrize("form", [form.name for form in FORMS if form.write])
+def test_a_follow_up_goes_out_with_what_it_follows(form: str) -> None:
+    """Nobody can score "Are you sure?" alone: the question and the reply before it are beside it in every form."""
+    needs = {"inspect": "inspect_ai"}.get(form)
+    if needs and find_spec(needs) is None:
+        pytest.skip(f"needs {needs} (.ci/{form}.txt)")
+    make_answers("Section 1 does.", follow_up="Are you sure?")
+    done("export", form, "-o", "out", "--with-texts")
+    if form == "label-studio":
+        shown = [task["data"]["question"] for task in json.loads(Path("out/tasks.json").read_bytes())]
+    elif form == "huggingface":
+        rows = pd.read_parquet("out/answers.parquet")[["asked", "asked_before", "reply_before"]].fillna("")
+        shown = [" ".join(row) for row in rows.itertuples(index=False)]
+    else:
+        logs = [json.loads(path.read_bytes()) for path in Path("out").glob("*.json")]
+        samples = [sample for log in logs for sample in log["samples"]]
+        shown = [" ".join(message["content"] for message in sample["messages"]) for sample in samples]
+    (follow_up,) = (text for text in shown if "Are you sure?" in text)
+    assert "Question 1 on Acme?" in follow_up
+    assert "Section 1 does." in follow_up

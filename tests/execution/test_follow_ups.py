@@ -13,6 +13,7 @@ from servers import Behaviour, OpenAIServer, reply
 from stores import opened, score
 
 from genaipa.judging.answers import read_judged_material
+from genaipa.reports.answers import format_question_after_earlier_one
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.integrity import describe_record_flaw_or_empty
@@ -122,6 +123,7 @@ def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
     assert case.original == ""
     assert case.earlier is not None
     assert case.earlier.asked == "Question 1 on Acme?"
+    assert case.asked_with_earlier_exchange.startswith(f"{FOLLOW_UP}\n\n(asked after: Question 1 on Acme?\n")
     genaipa("judge", "--judge", "scripted/kind.yaml", "latest")
     judge_run = judge_runs()[-1]
     judged = {item.question: item for item in read_judged_material(judge_run).answers}
@@ -131,6 +133,13 @@ def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
     assert asked.count("I am GPT-4 and say yes.") == 1
     assert asked.index("the earlier answer ends") < asked.index("In section 2.")
     assert len(events()) == 2
+
+
+def test_a_report_names_what_a_follow_up_follows() -> None:
+    """The words of a follow-up alone, the same for every question, say nothing."""
+    texts = {"Q1": "Is it kept?", "Q1.follow-up": FOLLOW_UP}
+    assert format_question_after_earlier_one(texts, "Q1.follow-up") == f"{FOLLOW_UP} (asked after: Is it kept?)"
+    assert format_question_after_earlier_one(texts, "Q1") == "Is it kept?"
 
 
 def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:

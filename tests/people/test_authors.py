@@ -27,6 +27,7 @@ from genaipa.workspace import find_workspace
 from rubrics import typed
 
 SYSTEM = "people/lawyers"
+LONG_QUESTION = f"Which data does it {'keep, and which does it ' * 6}keep?"
 METRICS = ("relevance", "accuracy", "clarity", "completeness", "reference")
 TWICE = ScoringPlan(per_answer=2, calibration=0)
 
@@ -35,6 +36,8 @@ TWICE = ScoringPlan(per_answer=2, calibration=0)
 def run():
     """A run in which three questions wait for people, and a machine has answered them."""
     make_workspace(questions=3)
+    questions = Path("questions/policy.yaml")
+    questions.write_text(questions.read_text().replace("Question 1 on [the company]?", LONG_QUESTION))
     write("say.yaml", "default: See section 2.\n")
     folder, outcome = carry_out(spec(systems=(SYSTEM, "scripted/say.yaml")))
     assert outcome.status == "waiting"
@@ -55,7 +58,12 @@ def write_answers(folder, author, *texts):
 def test_the_author_is_in_a_file_of_its_own(run, genaipa):
     """No record names who wrote it; without a name nothing is taken from files, and the run goes on waiting."""
     (sheet,) = (run.path / "sheets").glob("*.replies.txt")
-    sheet.write_text(sheet.read_text().replace("· Q1 ·", "· Q1 ·", 1) + "It keeps the address.\n")
+    assert f"· Q1 · {LONG_QUESTION}\n" in sheet.read_text(), "writers read all of the question"
+    sheet.write_text(sheet.read_text() + "It keeps the address.\n")
+    shown = genaipa("show", "latest").out
+    assert (
+        f"3 answers are missing. People write them at the desk, on the page By hand: genaipa score {run.name}" in shown
+    )
     refused = genaipa("collect", "latest")
     assert refused.code == 2
     assert "--author: who wrote the answers" in refused.err

@@ -165,6 +165,16 @@ def test_two_analysts_do_not_collide(run, store):
     assert queue.reserve_next_answer("late") == others[5]
 
 
+def test_what_is_left_is_others_or_a_second_score(run, store):
+    """Whoever has nothing left is told whether others have the rest, or it is scores that another has to give."""
+    queue = open_queue(run, store, ScoringPlan(per_answer=2, calibration=0))
+    assert queue.is_any_open_answer_for_others_alone("Anna")
+    work(queue, "Anna")
+    assert queue.measure_scoring_progress("Anna").remaining == 0
+    assert not queue.is_any_open_answer_for_others_alone("Anna")
+    assert queue.is_any_open_answer_for_others_alone("Bo")
+
+
 def test_a_reservation_ends_after_a_while(run, store):
     """An answer that nobody comes back to is asked of others."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))

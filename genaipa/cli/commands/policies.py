@@ -301,7 +301,13 @@ def add(
     for sentence in held:
         show(f"{sentence}.")
     show(f"Check that the text is complete. To correct it, first delete the line 'digest' from {name}.yaml.")
-    queue_next_steps(f"Next: {format_shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}")
+    queue_next_steps(
+        f"Next: {format_shell_command('genaipa', 'run', '--system', 'extractive', '--policy', name)}",
+        ""
+        if facts["answers"]
+        else f"The right answers, which people and judges need: "
+        f"{format_shell_command('genaipa', 'policies', 'annotate', name)}",
+    )
 
 
 @app.command()

@@ -165,6 +165,7 @@ def _open_in_browser(page: Path) -> None:
 
 def print_report_summary(report: Report, page_path: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
+    from genaipa.archive.contents import find_command_after_scoring
     from genaipa.reports.chapters.overall import note_unlike_scored_questions, note_unranked_systems
 
     name = next((source.folder.name for source in report.study.sources), "")
@@ -195,13 +196,15 @@ def print_report_summary(report: Report, page_path: Path) -> None:
         )
     queue_explanation(*report.absent)
     queue_next_steps(f"Report: {page_path}", even_if_quiet=True)
+    step = ""
     if counted or "leaderboard" in report.tables:
         best = [] if counted else list(report.tables["leaderboard"].data["system"][:2])
         common = ["--anyway"] if note_unlike_scored_questions(report.frame) else []
         compare = format_shell_command("genaipa", "compare", *best, *common)
-        queue_next_steps(
-            f"Next: genaipa score{arguments}" if counted or report.absent or len(best) == 1 else f"Next: {compare}"
-        )
+        step = f"genaipa score{arguments}" if counted or report.absent or len(best) == 1 else compare
+    if not counted:
+        step = find_command_after_scoring(current_workspace().home, step)
+    queue_next_steps(f"Next: {step}" if step else "")
 
 
 def _describe_unscored_report_or_empty(report: Report) -> str:

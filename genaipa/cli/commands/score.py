@@ -110,6 +110,7 @@ def score(
     adjudicate, and what is planned (plan: per_answer, order, …); an option overrides the plan for this start only.
     Ctrl-C closes the desk. To list the scores: genaipa scores.
     """
+    from genaipa.archive.contents import find_command_after_scoring
     from genaipa.scoring.events import ORDERS
     from genaipa.scoring.people import load_desk_people_and_plan
     from genaipa.ui import launch
@@ -150,6 +151,9 @@ def score(
         state = desk.store.log_state()
         if state.events:
             show(f"Digest of the score log ({format_count(state.events, 'entry', 'entries')}): {state.head}")
+            if command := find_command_after_scoring(workspace.home, ""):
+                # Not of the workspace that the command line names: a pack was opened by its file.
+                show(f"Next: {command} {format_shell_command(workspace.home)}")
     finally:
         desk.store.close()
 

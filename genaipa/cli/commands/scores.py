@@ -222,7 +222,7 @@ def sheet(
         sources=sources,
         excluded=include_excluded,
     )
-    written = pool.authors.answer_digests_of_author(analyst)
+    written = pool.authors.answer_digests_of_author(analyst) & pool.answers.keys()
     answers = [
         digest for digest in shuffle_answer_digests_for_analyst(pool.answers.values(), analyst) if digest not in written
     ]
@@ -249,6 +249,10 @@ def sheet(
         else ""
     )
     show(f"{output}: {format_count(len(order), 'answer')} to score.{outside}")
+    if written := {digest for digest in written if every or is_in_sample is None or is_in_sample(digest)}:
+        show(
+            f"{format_count(len(written), 'answer')} left out: {analyst} wrote {'it' if len(written) == 1 else 'them'}."
+        )
     named = () if analyst else ("--analyst", "NAME")
     queue_next_steps(
         f"To import the filled sheet: {format_shell_command('genaipa', 'scores', 'import', str(output), *named)}"
@@ -411,4 +415,7 @@ def _print_imported_scores(imported: ImportOutcome) -> None:
     parts += [f"{format_count(len(imported.replaced), 'earlier score')} replaced"] if imported.replaced else []
     parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")
-    queue_next_steps("Next: genaipa report latest" if imported.added else "")
+    if imported.added:
+        from genaipa.archive.contents import find_command_after_scoring
+
+        queue_next_steps(f"Next: {find_command_after_scoring(current_workspace().home, 'genaipa report latest')}")

@@ -262,6 +262,11 @@ def _print_run_facts_and_answers(folder: RunFolder, records: list[Record]) -> No
             f"To show one answer in full: {format_command_with_run_name(folder, 'show')} "
             f"{shlex.quote(records[-1].question)}"
         )
+    if manifest.status == "waiting":
+        from genaipa.cli.commands.run_summary import describe_run_next_step
+        from genaipa.execution.run import RunOutcome
+
+        console.show(describe_run_next_step(folder, RunOutcome(manifest.status, tally)))
 
 
 def _print_study_facts(study_name: str, selected_runs: Sequence[_SelectedRun]) -> None:

@@ -30,6 +30,7 @@ def unpack(
 
     check_report_packages()
     from genaipa.archive import unpack_and_rebuild_report as unpacked
+    from genaipa.archive.contents import find_command_after_scoring
     from genaipa.scoring.rubric import load_rubric
     from genaipa.workspace import find_workspace
 
@@ -48,6 +49,8 @@ def unpack(
         )
     if done.page is None:
         show(f"To score it: {format_shell_command('genaipa', 'score', '--workspace', str(target))}")
+        if command := find_command_after_scoring(target, ""):
+            show(f"Then: {command} {format_shell_command(target)}")
         return
     if done.different:
         raise GenaipaError(

@@ -327,7 +327,7 @@ def _show_answer_recording_exposure(
             "initialization, the messages before it, and the scores of others stay hidden, and the "
             "system's names are masked.",
         )
-        _show_question_and_reply(case.asked, case.mask_names_in_reply())
+        _show_question_and_reply(case.asked_with_earlier_exchange, case.mask_names_in_reply())
     if annotated := annotated_answer_texts_with_doubt(case):
         show_texts("overview annotated", annotated)
     if visibility.can_see_scores(answer.digest):

@@ -8,7 +8,8 @@ import streamlit as st
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
-from genaipa.errors import GenaipaError
+from genaipa.archive.contents import find_command_after_scoring
+from genaipa.errors import GenaipaError, format_shell_command
 from genaipa.scoring.events import Draft
 from genaipa.ui.answer_view import compare_with_reference, make_metric_screen_data
 from genaipa.ui.desk import list_progress_line_pieces
@@ -261,7 +262,14 @@ def _show_note_that_nothing_is_left(desk: Desk, user: User, session: ScoringSess
     if desk.sample_note_or_empty:
         st.text(desk.sample_note_or_empty)
     if progress.given < progress.wanted:
-        st.text("The remaining answers are on other analysts' screens, or assigned to others.")
+        st.text(
+            "The remaining answers are on other analysts' screens, or assigned to others."
+            if desk.queue.is_any_open_answer_for_others_alone(user.name)
+            else "The remaining scores are for other analysts to give: you have scored these answers, wrote them, or "
+            "saw their scores."
+        )
+    if command := find_command_after_scoring(desk.workspace.home, ""):
+        st.text(f"Next, in a terminal: {command} {format_shell_command(desk.workspace.home)}")
     back, again = st.columns([1, 5], gap="small")
     if progress.scored and back.button("Back to the last answer", shortcut=desk.people.key_by_action["back"]):
         last = desk.queue.previously_scored_answer(user.name, None)
