@@ -410,6 +410,8 @@ def _print_comparison(
 
 def _describe_generalization_and_power(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
+    from genaipa.reports.significance import LOPSIDED
+
     row = comparison.frame.iloc[0].to_dict()
     read = {
         name: comparison.table.format_cell(name, row[name])
@@ -425,6 +427,7 @@ def _describe_generalization_and_power(comparison: Comparison) -> str:
         text += f" A study of this size detects a difference of {size[1]} points with 80 % probability."
     elif power:
         text += " A study of this size detects no difference with 80 % probability, however large."
+    text += "".join(f" {sentence}" for sentence in comparison.finding if sentence.startswith(LOPSIDED))
     text += " M_all is adjusted for no other pair."
     return f"{text} {early}" if early else text
 
