@@ -282,7 +282,7 @@ def _describe_scores_by_answer(
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
         answer_key: f"{by}M_all {row['m_all']:.1f}: "
-        + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
+        + ", ".join(f"{name} {round(row[metric], 2):+g}" for metric, name in names.items())
         for answer_key, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }
 
