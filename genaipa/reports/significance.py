@@ -211,7 +211,7 @@ def describe_lopsided_interval(match: MatchedScores, difference_row: Row) -> Ite
     if not max(below, above) >= _MUCH_LONGER * min(below, above) or not len(match.pairs):
         return
     differences = match.pairs["ours"] - match.pairs["theirs"]
-    question = (-differences if below > above else differences).idxmax()
+    question = str((-differences if below > above else differences).idxmax())
     yield (
         f"{LOPSIDED}, since {question} differs by {differences[question]:+.1f}, unlike most questions; the detectable "
         "difference supposes that none does."
