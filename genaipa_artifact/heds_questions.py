@@ -460,9 +460,11 @@ def _quality_assurance_sentences_by_kind(records: HumanEvaluationRecords) -> dic
 
 def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe what the desk showed beside the answer, and exposures; None without scores that tell."""
-    scores = records.desk_scores
-    if not scores:
+    scores, seeing = records.desk_scores, _count_other_scores_not_blind(records)
+    if not scores and not seeing:
         return None
+    if not scores:
+        return HedsAnswer(seeing, f"{SCORES} (blind)", authors_part="what was on the screen")
     screens = [score.shown for score in scores if score.shown is not None]
     whole = len(scores)
     aids = {
@@ -503,12 +505,21 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
             if follow_up_count
             else "",
             f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
+            seeing,
         ),
         f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",
         authors_part="the screen's other parts"
         if records.has_only_desk_scores
         else "the screen's other parts, and other scores'",
     )
+
+
+def _count_other_scores_not_blind(records: HumanEvaluationRecords) -> str:
+    """Say how many scores from outside the desk were given in sight of whose answer it was; empty for none."""
+    others = [score for score in records.scores if not score.order]
+    count = sum(not score.blind for score in others)
+    part = _format_part_of_whole(count, len(others), "score")
+    return f"{part} from outside the desk {'is' if count == 1 else 'are'} recorded as not blind." if count else ""
 
 
 def _format_nonzero_counts(counts: dict[str, int]) -> str:

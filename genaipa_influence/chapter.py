@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa_influence.tables import (
     collect_scores_recording_aids,
+    describe_aids_with_too_few_scores,
     describe_significant_aid_effects,
     estimate_and_adjust_aid_effects,
     tabulate_aid_effects_by_metric,
@@ -47,6 +48,7 @@ class InfluenceChapter(ChapterMaker):
             "Influence of the desk",
             "What the desk shows beside an answer may lead whoever scores it. Turn off whatever moves values.",
             nonempty_tables(influence, tabulate_aid_effects_by_metric(scores, movements, study)),
+            absent=[*filter(None, [describe_aids_with_too_few_scores(scores)])],
             method=_METHOD,
             references=_REFERENCES,
         )

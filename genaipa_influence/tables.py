@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
 
 ALL_SYSTEMS = "all systems"
+SEVERAL = "; "
+"""Between the systems that gave an answer in the same words."""
 _SIGNIFICANT = 0.05
 _POINTS, _SECONDS = "points", "seconds"
 _ENDS = ("difference", "low", "high", "others_low", "others_high")
@@ -57,7 +59,7 @@ def collect_scores_recording_aids(study: Study) -> ScoresRecordingAids:
     answers = study.table[(study.table["unit"] == "answer") & (study.table["excluded"].astype("str") == "")]
     pairs = answers[["answer", "system"]].astype("str").drop_duplicates()
     # Equal words of several systems are one answer.
-    systems = pairs.groupby("answer")["system"].agg("; ".join).to_dict()
+    systems = pairs.groupby("answer")["system"].agg(SEVERAL.join).to_dict()
     scores = [score for score in study.independent_scores if score.answer in systems]
     recorded = [score for score in scores if score.shown and score.shown.aids and score.values is not None]
     rows = [_make_score_row(score, systems[score.answer], study) for score in recorded]
@@ -158,10 +160,13 @@ def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, adjusted_effects
     rows = []
     for aid in scores.aid_names:
         of_aid = scores.select_scores_and_mark_aid_shown(aid)
-        systems = sorted(of_aid["system"].unique())
+        # What several systems said in the same words is of none of them.
+        systems = sorted(system for system in of_aid["system"].unique() if SEVERAL not in system)
         for system in [ALL_SYSTEMS, *(systems if len(systems) > 1 else ())]:
             selected = of_aid if system == ALL_SYSTEMS else of_aid[of_aid["system"] == system]
             effect = _estimate_effect_on_column(selected, _POINTS)
+            if effect.has_too_few_scores:
+                continue
             meaning = "moves values" if system == ALL_SYSTEMS and aid in moving else ""
             rows.append(
                 {
@@ -171,7 +176,7 @@ def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, adjusted_effects
                     **_convert_log_seconds_to_percent(_estimate_effect_on_column(selected, _SECONDS)),
                     "answers_with": effect.shown,
                     "answers_without": effect.withheld,
-                    "meaning": "too few yet" if effect.has_too_few_scores else meaning,
+                    "meaning": meaning,
                 }
             )
     numbers = [*_ENDS, *_PERCENT_OF_SECONDS]
@@ -198,6 +203,21 @@ def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, adjusted_effects
             "answers_without": "scores without",
         },
         formats={**dict.fromkeys(_ENDS, "+.1f"), **dict.fromkeys(_PERCENT_OF_SECONDS, "+.0f")},
+    )
+
+
+def describe_aids_with_too_few_scores(scores: ScoresRecordingAids) -> str:
+    """Say which aids have too few scores with or without them, how many there are and are needed; empty for none."""
+    counts = []
+    for aid in scores.aid_names:
+        shown = scores.select_scores_and_mark_aid_shown(aid)["shown"]
+        if min(int(shown.sum()), int((~shown).sum())) < LEAST_SCORES:
+            counts.append(f"{_aid_title_or_name(aid)} {shown.sum():,} and {(~shown).sum():,}")
+    if not counts:
+        return ""
+    return (
+        f"The influence of the desk is not shown: an aid needs {LEAST_SCORES} scores with it and {LEAST_SCORES} from "
+        f"which chance withheld it, and so far there are: {'; '.join(counts)}."
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from genaipa.languages.catalog import language_name
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.conduct import describe_scores_not_blind
 from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels_and_list_distinct
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
@@ -24,6 +25,7 @@ from genaipa_partners.severity import (
     average_without_partner_severity,
     fit_partner_severities,
     measure_partner_severities,
+    measure_severities_on_shared_answers,
 )
 from genaipa_partners.split import read_pack_digests_and_shared_digests
 
@@ -49,6 +51,7 @@ class PartnersChapter(ChapterMaker):
     needs = frozenset({"partner"})
     needs_scores = True
     after = "agreement"
+    is_urgent = True
 
     def make(self, study: Study, scope: FigureScope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter; None where one partner alone scored."""
@@ -58,7 +61,8 @@ class PartnersChapter(ChapterMaker):
         return Chapter(
             "partners",
             "Partners",
-            "Partners scored parts that chance dealt, and some answers all of them: both tell how harsh each is.",
+            "Partners scored parts that chance dealt, and some answers all of them: both tell how harsh each is. "
+            f"{describe_scores_not_blind(_name_partners_as_analysts(study.independent_scores))}".strip(),
             nonempty_tables(
                 tabulate_partner_severities(scores),
                 rank_systems_without_partner_severity(scores),
@@ -126,7 +130,8 @@ def tabulate_partner_severities(scores: pd.DataFrame) -> Table:
     once = scores.drop_duplicates(["answer", "partner"])
     values, partners, answers, cells = _convert_scores_to_values_and_labels(once)
     severities = measure_partner_severities(values, partners, answers, cells)
-    on_shared = measure_partner_severities(values, partners, answers)
+    standing_out = np.array([severity.stands_out for severity in severities], dtype=bool)
+    on_shared = measure_severities_on_shared_answers(values, partners, answers, standing_out)
     rows = []
     for number, name in enumerate(number_labels_and_list_distinct(once["partner"])[1]):
         severity, is_partner = severities[number], partners == number
@@ -153,8 +158,10 @@ def tabulate_partner_severities(scores: pd.DataFrame) -> Table:
         "How harsh partners are",
         "Points of M_all by which a partner is above (+) or below (-) the others, on answers that they share and on "
         "those of their own, dealt by chance within a system and language; with an interval that holds for all "
-        f"partners together ({SEVERITY_LEVEL:.1%} confidence, for all answers); blank below {LEAST_ANSWERS} answers. "
-        "Whoever stands out is not among those with whom the others are compared. On shared: on shared answers alone.",
+        f"partners together: in {100 * SEVERITY_LEVEL:g} of 100 such studies all of them contain the true value; blank "
+        f"below {LEAST_ANSWERS} answers. "
+        "Whoever stands out is not among those with whom the others are compared. On shared: the same comparison on "
+        "shared answers alone.",
         pd.DataFrame(rows, columns=[*columns, "stands_out"]),
         columns,
         headings={"low": "interval", "on_shared": "on shared"},
@@ -184,11 +191,11 @@ def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
     return make_table(
         "partners-ranking",
         "Ranking without partners' severity",
-        "The mean M_all of each system's answers over partners, with each partner's severity taken out. By a harsh "
-        "partner, only systems nearer than half an interval may change places. The interval is for other answers by "
-        "these partners, and "
-        f"for partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}). As scored: "
-        "the mean with severities in it. Each answer counts alike, so it may differ a little from other tables'.",
+        "The mean M_all of each system's answers, with each partner's severity taken out, as the partners who do not "
+        "stand out measure it, so all means rise where the others are harsh. As scored: with severities in it; a mean "
+        "of answers, as the leaderboard's is of questions, so these may differ a little. A harsh partner can swap only "
+        "systems that are closer than half an interval. The interval is for other answers by these partners, and for "
+        f"partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}).",
         data,
         [*columns, "m_all", "answers", "partners"],
         headings={
@@ -236,6 +243,15 @@ def _first_scores_with_partner_as_analyst(scores: Iterable[Event]) -> list[Event
     for event in scores:
         first.setdefault((event.answer, read_partner_or_empty(event)), event)
     return [msgspec.structs.replace(event, analyst=partner) for (_, partner), event in first.items()]
+
+
+def _name_partners_as_analysts(scores: Iterable[Event]) -> list[Event]:
+    """Return partners' scores as given by the partner, each still the only one of its analyst and answer."""
+    return [
+        msgspec.structs.replace(event, analyst=partner, answer=f"{event.answer} {event.analyst}")
+        for event in scores
+        if (partner := read_partner_or_empty(event))
+    ]
 
 
 def _make_answers_distinct_per_partner(scores: Sequence[Event]) -> list[Event]:

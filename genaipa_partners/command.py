@@ -25,12 +25,13 @@ from genaipa.cli.terminal.options import (
     option,
     split_names,
 )
-from genaipa.errors import DataError, UsageError, clip, format_shell_command
+from genaipa.errors import DataError, MissingPackageError, UsageError, clip, format_shell_command
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from genaipa.workspace import Workspace
     from genaipa_partners.returning import ReturnedLog
     from genaipa_partners.split import PartnerShare, StudySplit
 
@@ -251,12 +252,30 @@ def join(files: _FilesArgument, json: JsonOption = False) -> None:
             )
             missing = [share.name for share in split.partners if share.name not in chosen]
             print_caveat_unless_quiet(f"No file of {join_names(missing)}." if missing else "")
+            for sentence in _describe_harsh_and_lenient_partners(workspace, split):
+                print_caveat_unless_quiet(sentence)
             queue_next_steps("Next: genaipa report")
     for problem in problems:
         print_to_stderr(problem)
     if problems:
         print_to_stderr(f"genaipa: nothing was joined: {format_count(len(problems), 'problem')}.")
         raise typer.Exit(2)
+
+
+def _describe_harsh_and_lenient_partners(workspace: Workspace, split: StudySplit) -> list[str]:
+    """Return a sentence on each partner who stands out; none where what reports need is not installed."""
+    from genaipa.reports import check_report_packages
+    from genaipa.runs.selection import find_runs_by_system_or_run_names
+
+    try:
+        check_report_packages()
+        runs = find_runs_by_system_or_run_names(workspace, split.runs)
+    except (MissingPackageError, UsageError):  # what was joined stays joined
+        return []
+    from genaipa.answers.gather import gather_study_with_stored_scores
+    from genaipa_partners.chapter import PartnersChapter
+
+    return [*PartnersChapter().notable(gather_study_with_stored_scores(workspace, runs, without_reading_texts=True))]
 
 
 def _list_returned_files(paths: Sequence[Path], *, may_be_none: bool = False) -> list[Path]:

@@ -113,20 +113,41 @@ def measure_partner_severities(
     fit = _fit_severities_beside_blocks(values, partners, blocks, number)
     standing_out = np.zeros(number, dtype=bool)
     while True:
-        severities = []
-        for partner in range(number):
-            usable = (partners == partner) | ~standing_out[partners]
-            mine = partners[usable] == partner
-            severities.append(
-                _compare_partner_with_others_in_blocks(
-                    values[usable], mine, blocks.select_scores(usable), confidence_level, number
-                )
-            )
+        severities = _compare_each_partner(values, partners, blocks, standing_out, confidence_level)
         distances = _measure_distances_from_median(fit, standing_out)
         candidates = [n for n in range(number) if severities[n].stands_out and np.isfinite(distances[n])]
         if not candidates:
             return severities
         standing_out[max(candidates, key=distances.__getitem__)] = True
+
+
+def measure_severities_on_shared_answers(
+    values: Floats, partners: Labels, answers: Labels, is_partner_left_out: NDArray[np.bool_]
+) -> list[PartnerSeverity]:
+    """Measure each partner's severity on shared answers alone, beside the others that are not left out."""
+    blocks = _form_and_weigh_blocks(values, partners, answers, None, len(is_partner_left_out))
+    return _compare_each_partner(values, partners, blocks, is_partner_left_out, SEVERITY_LEVEL)
+
+
+def _compare_each_partner(
+    values: Floats,
+    partners: Labels,
+    blocks: _ScoreBlocks,
+    is_partner_left_out: NDArray[np.bool_],
+    confidence_level: float,
+) -> list[PartnerSeverity]:
+    """Compare each partner with the others that are not left out."""
+    number = len(is_partner_left_out)
+    severities = []
+    for partner in range(number):
+        usable = (partners == partner) | ~is_partner_left_out[partners]
+        mine = partners[usable] == partner
+        severities.append(
+            _compare_partner_with_others_in_blocks(
+                values[usable], mine, blocks.select_scores(usable), confidence_level, number
+            )
+        )
+    return severities
 
 
 def _measure_distances_from_median(fit: _BlockFit, is_partner_left_out: NDArray[np.bool_]) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
+from genaipa.reports.conduct import describe_scores_not_blind
 from genaipa.reports.table import Table, make_table
 from genaipa.systems.provider import shorten_system_names
 from genaipa.words import format_count
@@ -29,7 +30,7 @@ class PeopleChapter(ChapterMaker):
         return Chapter(
             "people",
             "People who wrote answers",
-            "People answered the same questions; others score their answers blind among the rest.",
+            f"People answered the same questions. {_describe_how_others_score(study)}".strip(),
             [tabulate_author_counts_by_system(study)],
         )
 
@@ -58,6 +59,13 @@ def _select_answers_with_known_author(study: Study) -> pd.DataFrame:
     """Return the answers whose authors are known, each once."""
     answers = study.rows_once_per_answer("authors", "spending")
     return answers[answers["author"].notna() & (answers["author"] != "")]
+
+
+def _describe_how_others_score(study: Study) -> str:
+    """Say that others scored people's answers blind, or how many of these scores were not; empty without a score."""
+    answers = set(_select_answers_with_known_author(study)["answer"].astype("str"))
+    scores = [score for score in study.independent_scores if score.answer in answers]
+    return describe_scores_not_blind(scores) or ("Others scored their answers blind among the rest." if scores else "")
 
 
 def tabulate_author_counts_by_system(study: Study) -> Table:

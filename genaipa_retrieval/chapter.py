@@ -200,7 +200,7 @@ def tabulate_retrieved_passages_by_system(study: Study) -> Table:
         "a sentence of these sections (both only where the annotated answer is based on sections), and the "
         "passages that are not in this document. A summary or translation does not count as text of the document; "
         "`in another document` means another document of the run. If the document is silent on a question, there "
-        "is nothing to find.",
+        "is nothing to find; where no answer is annotated, nobody knows on how many.",
         data.reindex(columns=columns),
         columns,
         headings={
@@ -212,7 +212,7 @@ def tabulate_retrieved_passages_by_system(study: Study) -> Table:
             "on_silent": "answers where silent",
             "silent_each": "passages per answer where silent",
         },
-        formats={**dict.fromkeys(shares, ".0%"), "each": ".1f", "silent_each": ".1f"},
+        formats={**dict.fromkeys(shares, ".0%"), "each": ".1f", "on_silent": ".0f", "silent_each": ".1f"},
     )
 
 
@@ -226,7 +226,7 @@ def _summarize_retrieved_passages(rows: pd.DataFrame) -> dict[str, object]:
         "annotated": about["passages_annotated"].sum() / (about["passages"].sum() or float("nan")),
         "elsewhere": rows["passages_elsewhere"].sum() / (rows["passages"].sum() or float("nan")),
         "other": rows["passages_other"].sum() / (rows["passages"].sum() or float("nan")),
-        "on_silent": len(silent),
+        "on_silent": len(silent) if (rows["silent"].astype("str") != "").any() else float("nan"),
         "silent_each": silent["passages"].mean(),
     }
 

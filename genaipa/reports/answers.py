@@ -219,7 +219,7 @@ def _collect_questions_with_answers(
     with_restricted_texts: bool,
 ) -> list[AskedQuestion]:
     """Return the questions with their answers, the worst first, numbered in the tidy table's order."""
-    records = _read_answer_records(study, shown_rows)
+    records = read_answer_records(study, shown_rows)
     ordered = shown_rows.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
     questions: dict[tuple[Any, ...], list[Any]] = {}
@@ -282,9 +282,10 @@ class _Key(msgspec.Struct):
     key: str
 
 
-def _read_answer_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str], Record]:
+def read_answer_records(study: Study, rows: pd.DataFrame) -> dict[tuple[str, str], Record]:
+    """Read the records of these rows, which have a run and a key: (run, key) → record."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
-    for run, key in shown_rows[["run", "key"]].itertuples(index=False, name=None):
+    for run, key in rows[["run", "key"]].itertuples(index=False, name=None):
         wanted[run].add(key)
     records = {}
     for source in study.sources:
@@ -310,7 +311,7 @@ def _describe_scores_by_answer(
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
         answer_key: f"{by}M_all {row['m_all']:.1f}: "
-        + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
+        + ", ".join(f"{name} {round(row[metric], 2):+g}" for metric, name in names.items())
         for answer_key, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }
 

@@ -382,6 +382,7 @@ def compare_sides(
         *(_describe_estimates_and_people_alone(first, second, judged, evidence) if estimated else []),
         *note_sides_with_unknown_prompts(first, second),
         *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
+        *significance.describe_lopsided_interval(matched[OVERALL], data.iloc[0].to_dict()),
         *significance.yield_warning_if_few_questions(data),
     ]
     method = _describe_method(first.name, second.name, [analyst_count_or_not_known(frame) for frame in frames], judge)

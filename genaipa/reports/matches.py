@@ -395,14 +395,14 @@ PAIRS = [
 
 `tests` is the number of pairs that p and the intervals are adjusted for.
 """
-_MAY_BE_CHANCE = "may be chance, among so many pairs"
+_MAY_BE_CHANCE = "may be chance"
 
 
 def m_all_differences_of_all_system_pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
-    `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
-    so where only the number of pairs makes it that. Intervals belong to the adjusted p.
+    `meaning` names the higher system, with whom it holds for, or says that the difference may be chance, and where only
+    the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = drop_sparsely_scored_experiments(frame)
     policy_rows = select_policy_rows(estimate_sides_with_one_lambda([frame], all_sides_or_none=True)[0].frame)
@@ -421,7 +421,7 @@ def m_all_differences_of_given_pairs(frame: pd.DataFrame, pairs: Sequence[tuple[
     data = _tabulate_holm_adjusted_differences(
         [row for row, _ in compared], [behind for _, behind in compared], [*PAIRS, "family", "p", "policies_p"]
     )
-    data["meaning"] = [_describe_pair_meaning_or_empty(row) for row in data.to_dict("records")]
+    data["meaning"] = [_describe_pair_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
@@ -472,11 +472,13 @@ def _select_rows_of_experiments(rows: pd.DataFrame, experiments: Sequence[str]) 
     return rows if is_compared.all() else rows[is_compared]
 
 
-def _describe_pair_meaning_or_empty(row: dict[Any, Any]) -> str:
+def _describe_pair_meaning(row: dict[Any, Any]) -> str:
     if row["meaning"]:
         return str(row["meaning"])
     if not row["p_holm"] < row["level"]:
-        return _MAY_BE_CHANCE if row["p"] < row["level"] else ""
+        if math.isnan(row["p_holm"]):
+            return ""
+        return f"{_MAY_BE_CHANCE}, as one of {row['tests']} pairs" if row["p"] < row["level"] else _MAY_BE_CHANCE
     higher = row["first"] if row["difference"] > 0 else row["second"]
     return f"{higher} higher" + ("" if row["policies_p_holm"] < row["level"] else " for these documents")
 

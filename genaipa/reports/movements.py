@@ -55,12 +55,17 @@ def tabulate_moved_answers(movements: list[AnswerPairsByMovement]) -> Table:
         "yes, says no, says that "
         "the document is silent, does not know the document, or says nothing (refused or empty). An answer with "
         "neither yes nor no may mean either, so it counts as no change against them. The pairs furthest apart come "
-        "first: by the change in M_all (10 to 100), the second system's minus the first's, where people, else a "
+        "first: by the second system's M_all (10 to 100) minus the first's, where people, else a "
         "judge, scored both; then by side; then by the sections that only one of the two cites. Sides do not say "
         f"which of the two is right. {MEASURED}",
         pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *columns]),
         [*(["first", "second"] if several else []), *columns],
-        headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "change in M_all"},
+        headings={
+            "asked": "asked",
+            "first_side": names[0],
+            "second_side": names[1],
+            "difference": "M_all, second minus first",
+        },
         formats={"difference": "+.0f"},
         aside=_ASIDE,
     )

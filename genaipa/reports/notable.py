@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import merge_analyst_rows_per_planned_answer, plain_texts
-from genaipa.reports import part
+from genaipa.reports import conduct, part
 from genaipa.reports.chapters import notable_chapter_sentences, outcomes, overall, prompting
 from genaipa.reports.figures.fonts import missing_glyphs_warning_or_empty
 from genaipa.reports.table import Table
@@ -46,7 +46,7 @@ def notable_sentences(study: Study, results: Sequence[TaskKindResults] = ()) -> 
         *_note_filters(study),
         *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
-        *notable_chapter_sentences(study, urgent=True),
+        *urgent_sentences(study),
         *_note_lacking_answers(outcomes.question_outcome_counts_table(study)),
         *_note_absence_of_averages(study.table),
         *filter(None, [overall.note_unranked_systems(study.table)]),
@@ -74,6 +74,11 @@ def notable_sentences(study: Study, results: Sequence[TaskKindResults] = ()) -> 
         *notable_chapter_sentences(study, urgent=False),
         *result_sentences,
     ]
+
+
+def urgent_sentences(study: Study) -> list[str]:
+    """Return the notable sentences that come first: of chapters that are urgent, and on how people scored."""
+    return [*notable_chapter_sentences(study, urgent=True), *conduct.scoring_conduct_sentences(study)]
 
 
 def _note_missing_glyphs(study: Study) -> list[str]:

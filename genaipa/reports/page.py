@@ -27,7 +27,7 @@ from genaipa.reports import matches, notable, part
 from genaipa.reports.answered import count_answered_by_system, note_systems_with_unanswered_questions
 from genaipa.reports.answers import ReadableAnswers, collect_readable_answers
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.chapters import notable_chapter_sentences, overall
+from genaipa.reports.chapters import overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.data_url import make_svg_data_url
 from genaipa.reports.figures.figure import render_figure
@@ -53,7 +53,7 @@ _MOST = 8
 """Systems in the matrix, the best first."""
 _NAMED = 3
 """Systems that a title names beside the best."""
-_BULLETS = 3
+_BULLETS = 5
 _SILENT = 5
 """Things named that a study says nothing about."""
 _DETAILS = re.compile(r" \(reasons: [^)]*\)")
@@ -298,9 +298,8 @@ def _note_scorers(board: pd.DataFrame) -> str:
 def _list_warnings_on_averages(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     apart = overall.note_unlike_scored_questions(report.frame) if "system-differences" in report.tables else ""
-    urgent = notable_chapter_sentences(report.study, urgent=True)
     return [
-        *urgent,
+        *notable.urgent_sentences(report.study),
         *filter(None, [part.describe_scored_parts_if_partial(report.frame).strip(), apart]),
         *notable.warnings_on_averages(report.study),
     ]

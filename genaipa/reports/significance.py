@@ -196,6 +196,28 @@ def describe_detectable_difference(match: MatchedScores, level: float = SIGNIFIC
         yield f"{sentence}, given how the differences found here vary."
 
 
+LOPSIDED = "The interval is lopsided"
+"""The beginning of a sentence on an interval of which one side is much longer."""
+_MUCH_LONGER = 2.0
+
+
+def describe_lopsided_interval(match: MatchedScores, difference_row: Row) -> Iterator[str]:
+    """Yield why one side of the interval for these documents is much longer: the question that bends it.
+
+    The detectable difference has the same standard error, and is that of questions without such a one.
+    """
+    below = difference_row["difference"] - difference_row["low"]
+    above = difference_row["high"] - difference_row["difference"]
+    if not max(below, above) >= _MUCH_LONGER * min(below, above) or not len(match.pairs):
+        return
+    differences = match.pairs["ours"] - match.pairs["theirs"]
+    question = str((-differences if below > above else differences).idxmax())
+    yield (
+        f"{LOPSIDED}, since {question} differs by {differences[question]:+.1f}, unlike most questions; the detectable "
+        "difference supposes that none does."
+    )
+
+
 def _describe_where_differences_hold(tested: pd.DataFrame, first_name: str, second_name: str) -> str:
     """Return the tests of a family that hold, and for whom."""
     other_analysts = tested["meaning"] == OTHER_PEOPLE

@@ -290,6 +290,8 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     assert desk["3.3.5"] == "1 score of the desk is dated 2026-11-01 (UTC). [what evaluators were asked to keep to]"
     assert desk["4.3.5"].endswith("with its meaning.")
     assert desk["4.3.11.2"] == "InterAA not assessed: no answer has independent scores by two people."
+    elsewhere = texts(fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], blind=False))))
+    assert elsewhere["3.3.4.2"].startswith("1 of 1 score from outside the desk is recorded as not blind.")
     settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
     assert settled["3.1.1"] == "1. No score that is recorded as a person's is of an answer of scripted/say1.yaml."
     assert "1 of them gave adjudications alone." in settled["3.2.1"]

@@ -23,6 +23,7 @@ from genaipa_influence.tables import (
     collect_scores_recording_aids,
     describe_significant_aid_effects,
     estimate_and_adjust_aid_effects,
+    tabulate_aid_effects_by_system,
 )
 from rubrics import PAPER, typed
 
@@ -172,9 +173,26 @@ def test_no_aid_moves_values_that_nobody_follows() -> None:
     """And without a score that records what was withheld there is no chapter."""
     chapter = InfluenceChapter().make(study_with([*scores(followed=False)]), None)  # type: ignore[arg-type]
     assert chapter is not None
-    assert set(chapter.tables[0].data["meaning"]) <= {"", "too few yet"}
+    assert set(chapter.tables[0].data["meaning"]) == {""}
     study = study_with([score("Cy", row["answer"]) for row in answer_rows()])
     assert InfluenceChapter().make(study, None) is None  # type: ignore[arg-type]
+
+
+def test_what_has_too_few_scores_is_a_sentence() -> None:
+    """It says how many are needed and there; no row is of it, nor of what two systems said in the same words."""
+    few = study_with([*scores(followed=False)][:30])
+    chapter = InfluenceChapter().make(few, None)  # type: ignore[arg-type]
+    assert chapter is not None
+    assert not chapter.tables
+    (sentence,) = chapter.absent
+    counts = [int(number) for pair in re.findall(r"(?:lines|values) (\d+) and (\d+)", sentence) for number in pair]
+    assert f"needs {LEAST_SCORES} scores with it" in sentence
+    assert sum(counts) == 60
+    recorded = collect_scores_recording_aids(study_with([*scores(followed=False)]))
+    both = np.where(np.arange(len(recorded.frame)) % 2, recorded.frame["system"], "a/one; b/two")
+    table = tabulate_aid_effects_by_system(replace(recorded, frame=recorded.frame.assign(system=both)), [])
+    assert "all systems" in set(table.data["system"])
+    assert not any(";" in system for system in table.data["system"])
 
 
 def test_aids_are_columns() -> None:

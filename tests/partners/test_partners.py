@@ -24,6 +24,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.reports.figures.figure import FigureScope
+from genaipa.reports.notable import urgent_sentences
 from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
 from genaipa.runs.records import DocumentFacts
@@ -502,7 +503,7 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
                 answers = sorted(share["answers"])
                 store.append_new_events([score(analyst, answer, values[n % 4]) for n, answer in enumerate(answers)])
         send(share["name"], f"{share['name']}.scores.jsonl")
-    done(genaipa("study", "join", "."))
+    assert "rai scores " in done(genaipa("study", "join", ".")), "whoever joins is told at once"
     workspace = find_workspace()
     study = gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, ()))
     chapter = PartnersChapter().make(study, FigureScope())
@@ -510,8 +511,10 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     severity, ranking, agreement = (table.data for table in chapter.tables)
     assert severity["partner"].iloc[0] == "rai"
     assert set(severity["languages"]) == {"English"}
+    assert list(severity["on_shared"]) == pytest.approx(list(severity["difference"])), "beside the same partners"
     (sentence,) = PartnersChapter().notable(study)
     assert sentence.startswith("rai scores ")
+    assert sentence in urgent_sentences(study)
     assert "points lower (" in sentence
     assert sentence.endswith("than the other partners on the same 31 answers.")
     assert set(ranking["system"]) == set(SYSTEMS)

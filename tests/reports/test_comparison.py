@@ -170,6 +170,17 @@ def test_the_verdict_is_about_policies_like_these():
     assert "for these documents only, a/one is higher in M_all (faq, user)" in " ".join(by_document.finding)
 
 
+def test_one_question_that_bends_the_interval_is_named():
+    """Of two systems that are alike but for one question, the finding says why one side is longer; else nothing."""
+    values = np.full((2, 32, 2), 50.0)
+    values[0] += np.random.default_rng(1).normal(0, 1, (32, 2))
+    for shift in (-40.0, 0.0):
+        bent = values.copy()
+        bent[0, 7] += shift
+        told = [sentence for sentence in scored_cells(bent).finding if sentence.startswith(significance.LOPSIDED)]
+        assert [f"since {QUESTIONS[7]} differs by -" in sentence for sentence in told] == ([True] if shift else [])
+
+
 def test_two_documents_say_nothing_about_others():
     """Below three documents there is no second interval, and the verdict says why, and of what it speaks."""
     two, ten = of_documents([10, 12]), of_documents([10] * 10, questions=QUESTIONS[:6])

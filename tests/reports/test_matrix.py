@@ -15,7 +15,7 @@ from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.matches import (
     PAIRS,
-    _describe_pair_meaning_or_empty,
+    _describe_pair_meaning,
     m_all_differences_of_all_system_pairs,
     possible_rank_ranges,
     system_difference_and_rank_tables,
@@ -145,6 +145,12 @@ def test_places_by_unlike_scores_say_so():
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():
     """An interval without 0 whose p is not below 0.05 among all pairs is called neither higher nor nothing."""
-    told = found().assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
-    assert _describe_pair_meaning_or_empty(told) == "may be chance, among so many pairs"
-    assert _describe_pair_meaning_or_empty({**told, "p": 0.2}) == ""
+    told = (
+        found()
+        .assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, tests=3, meaning="")
+        .iloc[0]
+        .to_dict()
+    )
+    assert _describe_pair_meaning(told) == "may be chance, as one of 3 pairs"
+    assert _describe_pair_meaning({**told, "p": 0.2}) == "may be chance"
+    assert _describe_pair_meaning({**told, "p_holm": float("nan")}) == "", "nothing was tested"

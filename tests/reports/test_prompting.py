@@ -98,6 +98,10 @@ def of_a_study():
 
 def test_systems_with_the_same_several_prompts_are_not_said_to_differ() -> None:
     """As where each was asked in two languages: averages mix prompts, but no difference comes from them."""
+    german = frame_of(*(row for name in ("neutral", "neutral-de") for row in asked(name)))
+    assert prompting.note_differing_prompts(german) == "", "the same prompts in another language"
+    own = frame_of(*(row for name in ("neutral", "neutral-de (0123abcd)") for row in asked(name)))
+    assert "neutral-de (0123abcd)" in prompting.note_differing_prompts(own)
     same = frame_of(*asked("neutral"), *asked("guided"), *asked("neutral", "b/two"), *asked("guided", "b/two"))
     assert prompting.note_differing_prompts(same).startswith(
         "Each system was asked with several sets of prompts: neutral, guided. The averages of a system"

@@ -36,7 +36,11 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
     folder, _ = carry_out(spec(systems=(system,)))
     with opened("sqlite:///scores.db") as store:
         store.append_new_events(
-            [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
+            [
+                score(analyst, record.digest, grade)
+                for record, *grades in zip(answers(folder), (GOOD, POOR), (POOR, POOR), (POOR, POOR), strict=True)
+                for analyst, grade in zip(("ada", "bo", "cy"), grades, strict=True)
+            ]
         )
         found = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), store)
     return render_pages(Report.build(found), {}, whole=whole)["index.html"]
@@ -50,6 +54,9 @@ def test_a_cell_leads_to_its_answers() -> None:
     assert "Yes &lt;img src=x onerror=alert(1)&gt; &amp; no." in text
     assert "<img src=x" not in text
     assert re.search(r"<b>Asked</b>[^<]*Question 1 on ACME", text)
+    values = re.findall(r"relevance ([+-]\d[.\d]*)", text)
+    assert values
+    assert all(re.fullmatch(r"[+-]\d(\.\d\d?)?", value) for value in values), "thirds are rounded"
 
 
 def test_what_may_not_be_passed_on_is_not_in_the_page() -> None:

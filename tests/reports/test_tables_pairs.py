@@ -203,6 +203,14 @@ def test_an_answer_that_came_at_once_is_an_answer() -> None:
     assert cost.time_and_cost_table(study_of(tidy_of(answers))).data[["answers", "seconds"]].values.tolist() == [[3, 0]]
 
 
+def test_an_experiment_in_no_time_has_a_row_where_the_run_was_timed() -> None:
+    """Such as a quick system's follow-ups, all of which took 0.0 seconds: they were not imported."""
+    answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
+    timed = [row | {"seconds": 0.1 if row["experiment"] == "quality" else 0.0, "cost": None} for row in answers]
+    data = cost.time_and_cost_table(study_of(tidy_of(timed))).data
+    assert data[["experiment", "answers", "seconds"]].values.tolist() == [["quality", 3, 0.1], ["recall", 3, 0.0]]
+
+
 def test_every_planned_question_is_counted_once() -> None:
     """Failures, refusals and questions not asked are counted and have no score; an excluded answer is not unscored."""
     answers = answer_rows(**ONE, questions=(*FEW, "UC_u1", "DM_f1", "DM_u1"), repetitions=1)

@@ -301,6 +301,19 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
     )
 
 
+def test_who_was_scored_in_other_experiments_is_told_on_the_first_screen() -> None:
+    """An average that holds an experiment more, such as recall or follow-ups, is said to, with the systems' names."""
+    answers = [*answer_rows(questions=FEW), *answer_rows(questions=FEW, systems=("b/two",), experiments=("recall",))]
+    frame = tidy_of(answers, scored(answers, lambda _: 1))
+    told = "quality: a/one; quality and recall: b/two"
+    assert overall.note_unlike_scored_questions(frame) == (
+        f"Systems were scored in different experiments ({told}): compare them by their differences over what both "
+        "have, not by their averages."
+    )
+    cells = averages.select_and_weigh_averaged_cells(frame, "m_all")
+    assert f"({told})" in overall.tabulate_systems_by_category(overall.leaderboard_table(frame), cells).note
+
+
 def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     """An average over all questions of one experiment and a single one of another is told as what it is."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))

@@ -120,6 +120,14 @@ def test_an_answer_made_of_other_passages_is_not_from_elsewhere() -> None:
     assert [row[part] for part in parts] == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
 
 
+def test_nobody_knows_where_a_document_is_silent_that_nobody_annotated() -> None:
+    """Then no number of such answers is shown, rather than 0."""
+    frame = frame_of((1, 1, 1.0), (1, 0, 1.0))
+    for silent, count in (("no", 0), ("yes", 2), ("", None)):
+        table = retrieval.tabulate_retrieved_passages_by_system(study_of(frame.assign(silent=silent)))
+        assert table.format_cell("on_silent", table.data["on_silent"].iloc[0]) == ("" if count is None else str(count))
+
+
 def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> None:
     """Where a system gave no passage at all, as without a document, it did not miss: the experiment is left out."""
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=("T_f1",), experiments=("quality", "recall"))

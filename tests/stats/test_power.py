@@ -80,6 +80,15 @@ def test_components_are_found_with_cells_missing():
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.2)
 
 
+def test_the_detectable_difference_rests_on_the_interval_s_standard_error():
+    """The components give the same standard error of a mean as its questions, also where one of these is unusual."""
+    table = np.zeros((32, 2))
+    table[7] = -57, 30
+    found = estimate_variance_components(table)
+    error = math.sqrt(found.questions / 32 + found.rest / 64)
+    assert error == pytest.approx(table.mean(axis=1).std(ddof=1) / math.sqrt(32))
+
+
 def test_one_document_has_no_rest():
     """With one document all variance is the questions', and there is nothing to tell the documents' from."""
     cells = np.array([[1.0], [3.0], [5.0]])

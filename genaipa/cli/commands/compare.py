@@ -136,6 +136,7 @@ def compare(
     check_report_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, ReleaseGate
+    from genaipa.reports.report_verdict import describe_report_verdict_if_different
 
     workspace.check_output_outside_data(output)
     form, wanted = _resolve_suffix_and_figure_formats(output, md, formats, force=force)
@@ -162,6 +163,11 @@ def compare(
         return
     for problem in result.problems:
         print_to_stderr(problem)
+    in_report = ""
+    if not (only or judge or json):
+        in_report = describe_report_verdict_if_different(
+            workspace, result, (first, second), count_excluded=include_excluded
+        )
     held = ReleaseGate(result, gate) if gate is not None else None
     runs = sorted({source.folder.name for side in sides for source in side})
     if output:
@@ -169,7 +175,7 @@ def compare(
         print_to_stderr(f"Written to {output}.")
     if md:
         _write_comparison_markdown(workspace, result, held, md, output, runs, force=force)
-    _print_all_comparisons(result, held, runs, rule_scored, show_all=everything, json=json)
+    _print_all_comparisons(result, held, runs, rule_scored, in_report, show_all=everything, json=json)
     if held and held.is_failing:
         raise typer.Exit(LOST)
 
@@ -179,6 +185,7 @@ def _print_all_comparisons(
     gate: ReleaseGate | None,
     run_names: Sequence[str],
     rule_comparisons: Mapping[str, ResultsComparison],
+    report_verdict: str,
     *,
     show_all: bool,
     json: bool,
@@ -191,7 +198,7 @@ def _print_all_comparisons(
             | _rule_comparison_json_rows_by_name(rule_comparisons)
         )
     else:
-        _print_comparison(comparison, gate, run_names, all_rows_and_columns=show_all)
+        _print_comparison(comparison, gate, run_names, report_verdict, all_rows_and_columns=show_all)
         _print_rule_comparisons(rule_comparisons, all_measures=show_all, json=False)
 
 
@@ -357,9 +364,14 @@ def _resolve_suffix_and_figure_formats(
 
 
 def _print_comparison(
-    comparison: Comparison, gate: ReleaseGate | None, run_names: Sequence[str], *, all_rows_and_columns: bool
+    comparison: Comparison,
+    gate: ReleaseGate | None,
+    run_names: Sequence[str],
+    report_verdict: str,
+    *,
+    all_rows_and_columns: bool,
 ) -> None:
-    """Print the finding on these runs, the gate's, then the rows they rest on by family: those on all, or every one."""
+    """Print the finding on these runs, the gate's and a report's, then their rows by family: on all, or every one."""
     table, tested = comparison.table, comparison.frame["test"] != "none"
     main = table.data["questions"] == "all"
     if not all_rows_and_columns and main.any():
@@ -367,6 +379,7 @@ def _print_comparison(
     show(comparison.verdict)
     if gate:
         show(str(gate))
+    print_caveat_unless_quiet(report_verdict)
     print_caveat_unless_quiet(
         f"{_describe_generalization_and_power(comparison)} A is {comparison.first}, B {comparison.second}."
     )
@@ -397,6 +410,8 @@ def _print_comparison(
 
 def _describe_generalization_and_power(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
+    from genaipa.reports.significance import LOPSIDED
+
     row = comparison.frame.iloc[0].to_dict()
     read = {
         name: comparison.table.format_cell(name, row[name])
@@ -412,6 +427,7 @@ def _describe_generalization_and_power(comparison: Comparison) -> str:
         text += f" A study of this size detects a difference of {size[1]} points with 80 % probability."
     elif power:
         text += " A study of this size detects no difference with 80 % probability, however large."
+    text += "".join(f" {sentence}" for sentence in comparison.finding if sentence.startswith(LOPSIDED))
     text += " M_all is adjusted for no other pair."
     return f"{text} {early}" if early else text
 

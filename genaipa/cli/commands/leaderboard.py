@@ -70,7 +70,7 @@ def leaderboard(
     from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
     from genaipa.reports.chapters.groups import leaderboard_by_document_group_table
     from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_scored_questions, note_unranked_systems
-    from genaipa.reports.notable import is_wholly_unscored, notable_sentences
+    from genaipa.reports.notable import is_wholly_unscored, notable_sentences, urgent_sentences
     from genaipa.reports.part import note_sparsely_scored_experiments
 
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
@@ -109,7 +109,8 @@ def leaderboard(
         )
     print_caveat_unless_quiet(unranked := note_unranked_systems(study.table))
     print_first_caveats_and_queue_rest(
-        [*list_caveat_on_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)]
+        [*list_caveat_on_few_documents(table), *(sentence for sentence in sentences if sentence != unranked)],
+        urgent_sentences(study),
     )
     if output is not None:
         show(f"{output}: the leaderboard")

@@ -167,6 +167,7 @@ def print_report_summary(report: Report, page_path: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
     from genaipa.archive.contents import find_command_after_scoring
     from genaipa.reports.chapters.overall import note_unlike_scored_questions, note_unranked_systems
+    from genaipa.reports.notable import urgent_sentences
 
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
@@ -186,7 +187,8 @@ def print_report_summary(report: Report, page_path: Path) -> None:
             [
                 *list_caveat_on_few_documents(report.tables.get("leaderboard")),
                 *(sentence for sentence in notable if sentence != unranked),
-            ]
+            ],
+            urgent_sentences(report.study),
         )
     for problem in report.problems:
         show(f"- {problem}")

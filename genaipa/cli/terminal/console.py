@@ -25,7 +25,7 @@ from genaipa.errors import UsageError
 from genaipa.words import escape_unprintable, replace_unprintable_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -193,6 +193,8 @@ def _cell_style(header: str, cell: str) -> str:
 _GAP = "     "
 _WORDS = 30
 """Words of caveats up to which a further one is shown."""
+_URGENT = 3
+"""Urgent sentences that are shown whatever their length."""
 HINT = "More: --explain"
 NOTHING = "There is nothing more to explain here; --help lists the command's options."
 
@@ -230,12 +232,15 @@ def print_caveat_unless_quiet(sentence: str) -> None:
         show(sentence)
 
 
-def print_first_caveats_and_queue_rest(sentences: Iterable[str]) -> None:
-    """Print the first sentences that change how the result is read; what would be too many words is explained."""
-    room = _WORDS
+def print_first_caveats_and_queue_rest(sentences: Iterable[str], urgent_sentences: Collection[str] = ()) -> None:
+    """Print the first sentences that change how the result is read; what would be too many words is explained.
+
+    The first `_URGENT` of the `urgent_sentences` among them are printed whatever their length.
+    """
+    room, printed_whole = _WORDS, [*urgent_sentences][:_URGENT]
     for index, sentence in enumerate(sentences):
         room -= len(sentence.split())
-        if room >= 0 or not index:
+        if room >= 0 or not index or sentence in printed_whole:
             print_caveat_unless_quiet(sentence)
         else:
             queue_explanation(sentence)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.chapters.judges import set_up_alpha_axes
+from genaipa.reports.conduct import describe_scores_not_blind
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, FigureScope
 from genaipa.reports.judged.quality import group_answers_by_document_traits
@@ -147,7 +148,8 @@ class AgreementChapter(ChapterMaker):
         return Chapter(
             "agreement",
             "Agreement of the analysts",
-            "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
+            f"Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance. "
+            f"{describe_scores_not_blind(study.independent_scores)}".strip(),
             nonempty_tables(agreement, alpha_by_silence_and_language_table(study), *rated.tables),
             nonempty_figures(analyst_alpha_figure(agreement)),
             [*rated.problems, *([] if agreement else [_ABSENT])],

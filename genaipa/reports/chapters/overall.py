@@ -36,7 +36,7 @@ from genaipa.reports.part import (
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.stats.intervals import LEVEL
-from genaipa.words import format_count, join_some
+from genaipa.words import format_count, join_names, join_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,13 +152,29 @@ def note_unranked_systems(frame: pd.DataFrame) -> str:
 def note_unlike_scored_questions(frame: pd.DataFrame) -> str:
     """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
     averaged_frame = estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame
-    if not averages.has_differing_scored_questions(
-        averaged_frame, averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
-    ):
+    means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
+    if not averages.has_differing_scored_questions(averaged_frame, means):
         return ""
-    return (
-        "Systems were scored on different questions and documents: compare them by their differences over what both "
-        "have, not by their averages."
+    experiments = describe_differing_experiments(means)
+    differing = f"in different experiments ({experiments})" if experiments else "on different questions and documents"
+    advice = "compare them by their differences over what both have, not by their averages"
+    return f"Systems were scored {differing}: {advice}."
+
+
+def describe_differing_experiments(rows: pd.DataFrame) -> str:
+    """Return which systems' averages hold which experiments; empty where all hold the same."""
+    experiments_by_system = {
+        str(system): tuple(map(str, group["experiment"].cat.remove_unused_categories().cat.categories))
+        for system, group in rows.groupby("system", observed=True, sort=True)
+    }
+    systems_by_experiments: dict[tuple[str, ...], list[str]] = {}
+    for system, experiments in experiments_by_system.items():
+        systems_by_experiments.setdefault(experiments, []).append(system)
+    if len(systems_by_experiments) <= 1:
+        return ""
+    return "; ".join(
+        f"{join_names(experiments)}: {join_some(systems, _NAMED)}"
+        for experiments, systems in systems_by_experiments.items()
     )
 
 
@@ -355,13 +371,14 @@ def tabulate_systems_by_category(leaderboard: Table, weighted_cells: pd.DataFram
     # One category says what the average says.
     numbers = numbers if len(set(rows["category"])) > 1 else numbers[numbers["category"] == "all"]
     omitted = len(leaderboard.data) - len(systems)
+    experiments = describe_differing_experiments(weighted_cells[weighted_cells["system"].isin(systems)])
     return make_table(
         OVERVIEW,
         "Systems and their strengths",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
-        f"{100 * confidence:g} "
-        ""
-        f"%.{f' Only the best {_MOST} are shown; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
+        f"{100 * confidence:g} %."
+        f"{f' Averages hold different experiments ({experiments}).' if experiments else ''}"
+        f"{f' Only the best {_MOST} are shown; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
         numbers,
         columns,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from genaipa.languages.catalog import language_of_prompt_set
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
@@ -36,6 +37,8 @@ def note_differing_prompts(frame: pd.DataFrame) -> str:
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
     if len({tuple(labels) for labels in prompts_by_system.values()}) == 1:
+        if len({_drop_language_of_prompt_set(label) for label in next(iter(prompts_by_system.values()))}) == 1:
+            return ""  # the same prompts, each in the language of its questions
         sentence = (
             f"Each system was asked with several sets of prompts: {', '.join(next(iter(prompts_by_system.values())))}."
         )
@@ -51,6 +54,13 @@ def note_differing_prompts(frame: pd.DataFrame) -> str:
     if any(len(labels) > 1 for labels in prompts_by_system.values()):
         sentence += " The averages of a system with several sets of prompts mix them."
     return sentence
+
+
+def _drop_language_of_prompt_set(label: str) -> str:
+    """Return the label without the language that its set's name ends in, such as `neutral` of `neutral-de`."""
+    name, space, digest = label.partition(" ")
+    language = language_of_prompt_set(name).code
+    return f"{name.removesuffix(f'-{language}')}{space}{digest}"
 
 
 def _list_prompt_sets_by_group(frame: pd.DataFrame, group_columns: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
