@@ -123,7 +123,7 @@ def test_analysts_and_judges_see_the_first_answer(genaipa: Cli) -> None:
     assert case.original == ""
     assert case.earlier is not None
     assert case.earlier.asked == "Question 1 on Acme?"
-    assert case.asked_with_earlier_exchange.startswith(f"{FOLLOW_UP}\n\n(asked after: Question 1 on Acme?\n")
+    assert case.asked_with_earlier_exchange.startswith(f"{FOLLOW_UP}\n\n(Asked before: Question 1 on Acme?\n")
     genaipa("judge", "--judge", "scripted/kind.yaml", "latest")
     judge_run = judge_runs()[-1]
     judged = {item.question: item for item in read_judged_material(judge_run).answers}

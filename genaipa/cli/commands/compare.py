@@ -90,6 +90,12 @@ _OutputOption = Annotated[
     Path | None,
     option("--output", "-o", metavar="PATH", help="A .csv, .tex or .json file, or a folder for all formats."),
 ]
+_AnywayOption = Annotated[
+    bool, option("--anyway", help="Where documents, questions, prompts or rubric differ, compare the common part.")
+]
+_AllRowsOption = Annotated[
+    bool, option("--all", help="Also show rows with too few questions, and all measures; files always include them.")
+]
 
 
 def compare(
@@ -105,14 +111,8 @@ def compare(
     ],
     experiment: _ExperimentOption = None,
     include_excluded: ExcludedOption = False,
-    anyway: Annotated[
-        bool,
-        option("--anyway", help="Where documents, questions, prompts or rubric differ, compare the common part."),
-    ] = False,
-    everything: Annotated[
-        bool,
-        option("--all", help="Also show rows with too few questions, and all measures; files always include them."),
-    ] = False,
+    anyway: _AnywayOption = False,
+    everything: _AllRowsOption = False,
     judge: _JudgeOption = "",
     gate: GateOption = None,
     md: _MarkdownOption = None,
