@@ -198,7 +198,7 @@ def find_kind_or_placeholder(kind_name: str) -> TaskKind[Any]:
     return kind
 
 
-def registered_kind_names() -> KeysView[str]:
+def list_registered_kind_names() -> KeysView[str]:
     """Return the names of all kinds, the core's own first."""
     return {**OWN, **entry_point_targets(GROUP)}.keys()
 
@@ -207,14 +207,14 @@ def load_kinds() -> dict[str, TaskKind[Any]]:
     """Return name → kind of every kind that is here."""
     return {
         name: kind
-        for name in registered_kind_names()
+        for name in list_registered_kind_names()
         if not (kind := find_kind_or_placeholder(name)).is_package_missing
     }
 
 
 def describe_missing_kinds_or_empty() -> str:
     """Name the kinds whose package is gone; empty for none."""
-    gone = sorted(registered_kind_names() - load_kinds().keys())
+    gone = sorted(list_registered_kind_names() - load_kinds().keys())
     return f"no longer installed: the package that provides {' and '.join(gone)}" if gone else ""
 
 

@@ -287,7 +287,7 @@ def _check_workspace(
     except GenaipaError as error:
         findings += convert_to_findings([error])
     if with_digests:
-        findings += _check_scores(workspace)
+        findings += _find_breaks_in_score_log(workspace)
     return findings
 
 
@@ -511,7 +511,7 @@ def _check_run_folder(folder: RunFolder) -> Iterator[FileProblem]:
     yield from _check_record_lines(path / CONVERSATIONS, ConversationRecord)
 
 
-def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
+def _find_breaks_in_score_log(workspace: Workspace) -> Iterator[FileProblem]:
     try:
         with open_existing_store(workspace, allow_damaged=True) as store:
             if store is not None:

@@ -160,11 +160,11 @@ def explain_what_blocks_folder_or_empty(path: Path) -> str:
 
 def shipped_folder(kind: DataKind | Literal[""] = "") -> Path:
     """Return the folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
-    return _shipped_data_root() / _SHIPPED.get(kind, kind)
+    return _find_shipped_data_root() / _SHIPPED.get(kind, kind)
 
 
 @functools.cache
-def _shipped_data_root() -> Path:
+def _find_shipped_data_root() -> Path:
     package = Path(__file__).resolve().parent
     inside = package / "_data"
     return inside if inside.is_dir() else package.parent

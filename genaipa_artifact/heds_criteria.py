@@ -202,7 +202,7 @@ def describe_evaluator_agreement(records: HumanEvaluationRecords, metric: str) -
     return HedsAnswer(f"{'; '.join(parts)}.", "study.zip: report/tables/agreement.csv")
 
 
-def state_repeat_agreement_not_assessed(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
+def state_self_agreement_not_assessed_if_any_scores(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:  # noqa: ARG001 - the same for each
     """Say that agreement of people with themselves is not measured; None where nobody scored."""
     if not records.scores:
         return None
@@ -247,6 +247,8 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion("4.3.10", "Effect sizes and significance", name_intervals_and_tests_of_report),
     HedsCriterionQuestion("4.3.11.1", "Agreement between evaluators: method", name_measures_of_evaluator_agreement),
     HedsCriterionQuestion("4.3.11.2", "Agreement between evaluators: score", describe_evaluator_agreement),
-    HedsCriterionQuestion("4.3.12.1", "Agreement with oneself: method", state_repeat_agreement_not_assessed),
-    HedsCriterionQuestion("4.3.12.2", "Agreement with oneself: score", state_repeat_agreement_not_assessed),
+    HedsCriterionQuestion(
+        "4.3.12.1", "Agreement with oneself: method", state_self_agreement_not_assessed_if_any_scores
+    ),
+    HedsCriterionQuestion("4.3.12.2", "Agreement with oneself: score", state_self_agreement_not_assessed_if_any_scores),
 )

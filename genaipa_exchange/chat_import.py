@@ -181,7 +181,7 @@ class ChatImport:
         matches = [
             (document, match)
             for document in documents
-            if (match := self._cached_question_matcher(file, chat, document).find_best_match(possible_questions))
+            if (match := self._make_or_reuse_question_matcher(file, chat, document).find_best_match(possible_questions))
             is not None
         ]
         same_words = [(document, match) for document, match in matches if match.how != "close"]
@@ -199,7 +199,7 @@ class ChatImport:
         accept = self._options.accept
         return match.how != "close" or (accept is not None and match.similarity >= accept)
 
-    def _cached_question_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
+    def _make_or_reuse_question_matcher(self, file: ExportFile, chat: Chat, document: Document) -> QuestionMatcher:
         key = (document.digest, chat.language)
         if key not in self._matchers:
             self._sets[key] = self._load_question_set(file, chat, document)

@@ -13,9 +13,9 @@ from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     Correction,
     Corrections,
-    annotated_question_by_question,
     find_annotation_file,
     load_question_set_or_none,
+    map_questions_to_annotated_question,
 )
 from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.permission import license_allows_redistribution
@@ -167,7 +167,7 @@ def _question_id_in_set_or_empty(
     if source_set is None or target_set is None:
         return ""
     return next(
-        iter(annotated_question_by_question([objection.question], source_set, target_set, document.company)), ""
+        iter(map_questions_to_annotated_question([objection.question], source_set, target_set, document.company)), ""
     )
 
 

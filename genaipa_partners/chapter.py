@@ -55,7 +55,7 @@ class PartnersChapter(ChapterMaker):
 
     def make(self, study: Study, scope: FigureScope) -> Chapter | None:  # noqa: ARG002 - without figures
         """Make the chapter; None where one partner alone scored."""
-        scores = average_scores_by_partner_and_answer(study)
+        scores = average_scores_given_by_partners(study)
         if scores["partner"].nunique() < 2:  # noqa: PLR2004 - nobody to compare with
             return None
         return Chapter(
@@ -74,7 +74,7 @@ class PartnersChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on each partner who stands out."""
-        table = tabulate_partner_severities(average_scores_by_partner_and_answer(study))
+        table = tabulate_partner_severities(average_scores_given_by_partners(study))
         for row in table.data.to_dict("records"):
             if row["stands_out"]:
                 yield describe_partner_severity(row)
@@ -93,7 +93,7 @@ def describe_partner_severity(severity_row: Any) -> str:
     )
 
 
-def average_scores_by_partner_and_answer(study: Study) -> pd.DataFrame:
+def average_scores_given_by_partners(study: Study) -> pd.DataFrame:
     """Return what each partner gave to each answer, by its system and experiment: the mean of their analysts' M_all.
 
     `answer` is the text in packs, which several systems' answers may share, `language` its document's, `cell` what is

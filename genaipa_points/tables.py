@@ -179,7 +179,7 @@ def tabulate_missed_points(point_shares: pd.DataFrame) -> Table:
         "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict "
         "it, averaged over systems. The CSV beside the heat map has the shares of each "
-        f"system.{_format_withheld_words_note_if_any(point_shares)}",
+        f"system.{_note_left_out_point_texts_if_any(point_shares)}",
         sort_points_most_missed_first(data.reset_index()).sort_values("experiment", kind="stable"),
         columns,
         formats=dict.fromkeys(("said", "contradicted"), ".0%"),
@@ -202,15 +202,15 @@ def tabulate_harmful_contradictions(point_shares: pd.DataFrame) -> Table:
         "Harmful contradictions",
         "Each point marked as harmful that a system contradicts, the share of the system's answers to the question "
         "that contradict the point, and why a contradiction would hurt a reader, according to the annotated "
-        f"answer.{_format_withheld_words_note_if_any(rows)}",
+        f"answer.{_note_left_out_point_texts_if_any(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},
     )
 
 
-def _format_withheld_words_note_if_any(point_shares: pd.DataFrame) -> str:
-    left_out = (point_shares["text"] == "").any()
+def _note_left_out_point_texts_if_any(point_rows: pd.DataFrame) -> str:
+    left_out = (point_rows["text"] == "").any()
     return " The words of points that may not be passed on are left out." if left_out else ""
 
 

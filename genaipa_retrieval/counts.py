@@ -11,7 +11,7 @@ import msgspec
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import RunDocumentsAndQuestions
-from genaipa.runs.selection import find_slices_of_same_study
+from genaipa.runs.selection import list_all_slices_including_this_run
 from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import (
     RUN,
@@ -196,5 +196,5 @@ class PassageCounter:
     def _other_documents(self) -> OtherDocuments:
         if self._inputs.manifest.slice is None:
             return _collect_other_documents([self._inputs])
-        siblings = find_slices_of_same_study(self._inputs.folder)
+        siblings = list_all_slices_including_this_run(self._inputs.folder)
         return _collect_other_documents_of_slices(self._inputs.workspace, tuple(sibling.path for sibling in siblings))

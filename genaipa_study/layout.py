@@ -46,7 +46,7 @@ def published_tree() -> PublishedTree:
     return PublishedTree(COMMIT, {path: blob for blob, path in (line.split("  ", 1) for line in lines)})
 
 
-def published_file_url(path: str) -> str:
+def make_published_file_url(path: str) -> str:
     """Return the page of a published file."""
     return f"https://github.com/{PublishedTree.repository}/blob/{COMMIT}/{quote(path)}"
 

@@ -114,7 +114,7 @@ def read_answer_sheet(grid: Grid, id_and_wording_by_letters: Mapping[str, tuple[
     rows = _RowReader(sheet, id_and_wording_by_letters)
     for number, row in enumerate(grid, start=1):
         rows.add_question_row_or_note_unplaced(
-            number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question))
+            number, *(SheetCell(number, column, _unstripped_cell_text(row, column)) for column in (label, question))
         )
     if not sheet.slots:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
@@ -144,16 +144,16 @@ def column_letter(column_number: int) -> str:
     return letters
 
 
-def _cell_text(row: Sequence[object], column: int) -> str:
+def _unstripped_cell_text(row: Sequence[object], column_from_1: int) -> str:
     """Return the text of the cell in that column (from 1); empty if there is none."""
-    value = row[column - 1] if 1 <= column <= len(row) else None
+    value = row[column_from_1 - 1] if 1 <= column_from_1 <= len(row) else None
     return "" if value is None else str(value)
 
 
 def _column_names(grid: Grid) -> dict[int, str]:
     """Return column → its name, from the row that names the labels; empty if no row does."""
     for row in grid[:_FIRST_ROWS]:
-        row_names = {column: _cell_text(row, column).strip().lower() for column in range(1, len(row) + 1)}
+        row_names = {column: _unstripped_cell_text(row, column).strip().lower() for column in range(1, len(row) + 1)}
         if "labels" in row_names.values():
             return {column: name for column, name in row_names.items() if name}
     return {}
@@ -165,7 +165,9 @@ def _find_label_and_question_columns(grid: Grid) -> tuple[int, int]:
     labels: Counter[int] = Counter()
     for row in grid:
         labels.update(
-            column for column in range(1, len(row) + 1) if parse_question_id_and_label_number(_cell_text(row, column))
+            column
+            for column in range(1, len(row) + 1)
+            if parse_question_id_and_label_number(_unstripped_cell_text(row, column))
         )
     label_columns = [column for column, name in names.items() if name == "labels"]
     label = max(label_columns or labels or [1], key=lambda column: labels[column])
@@ -201,7 +203,7 @@ class _RowReader:
                     (heading.spreadsheet_reference, f"'{heading.text.strip()}' is not a known experiment")
                 )
             return
-        parsed = self._identify_question_id_and_label_number(row_number, label_text, question_text)
+        parsed = self._question_of_label_text_or_row_above(row_number, label_text, question_text)
         if parsed is None:
             return
         self._last = (row_number, parsed[0])
@@ -219,7 +221,7 @@ class _RowReader:
         self._questions_read.append((parsed[0], wording))
         self._sheet.slots.append(QuestionRow(row_number, self._experiment, parsed[0], wording, question.text))
 
-    def _identify_question_id_and_label_number(
+    def _question_of_label_text_or_row_above(
         self, row_number: int, label_text: str, question_text: str
     ) -> tuple[str, int] | None:
         """Return question id and number of a row by its label, else by its text, else as the paraphrase of the last."""
@@ -269,9 +271,9 @@ def _iterate_run_columns_noting_unplaced(
     runs = 0
     for column in range(question_column + 1, max(map(len, grid)) + 1):
         cells = [
-            SheetCell(number, column, _cell_text(row, column))
+            SheetCell(number, column, _unstripped_cell_text(row, column))
             for number, row in enumerate(grid, start=1)
-            if number >= first and _cell_text(row, column).strip()
+            if number >= first and _unstripped_cell_text(row, column).strip()
         ]
         name = names.get(column, "")
         if not cells:

@@ -59,7 +59,10 @@ class SuiteData:
         pulled = make_snapshot(self.source).fetch(origin=origin, offline=offline, progress=progress)
         unpinned = [path for path in self.pulled_files if not self.source.blobs[path]]
         if unpinned:
-            note = f"{_summarize_files(unpinned)}: no hash is published; the content is checked when it is read"
+            note = (
+                f"{_list_files_or_count_them_by_folder(unpinned)}: no hash is published; the content is "
+                "checked when it is read"
+            )
             return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
@@ -151,7 +154,8 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
         def describe_missing_optional_files(self, absent: list[str]) -> str:
             present = [path for path in self.blobs if path not in absent]
             return (
-                f"{_summarize_files(present)} fetched; not available from this source: {_summarize_files(absent)}. "
+                f"{_list_files_or_count_them_by_folder(present)} fetched; not available from this source: "
+                f"{_list_files_or_count_them_by_folder(absent)}. "
                 f"{source.remedy or _LATER}"
             )
 
@@ -174,7 +178,7 @@ def _format_baseline_run_command(suite_name: str, suite: type[Suite] | None, spl
     return format_shell_command("genaipa", "run", "--suite", suite_name, "--split", split, "--system", system)
 
 
-def _summarize_files(paths: list[str]) -> str:
+def _list_files_or_count_them_by_folder(paths: list[str]) -> str:
     """Return a few files by name, or more of them as folders with their numbers of files."""
     if len(paths) <= _FEW:
         return ", ".join(paths)

@@ -57,7 +57,7 @@ plain_texts = _PlainTexts()
 
 def column_types_and_meanings(metrics: Iterable[str]) -> Meanings:
     """Return the type and meaning of each column of answers joined with their scores, in their order."""
-    meanings = _installed_columns_of_answers_and_scores()
+    meanings = _list_installed_answer_and_score_columns()
     values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
     return {**ANSWER, **meanings["answers"], **SCORER, **values, **OVERALL, **meanings["scores"]}
 
@@ -72,13 +72,13 @@ def _column_meanings_for_answers_and_scores(
     }
 
 
-def _installed_columns_of_answers_and_scores() -> dict[str, Meanings]:
+def _list_installed_answer_and_score_columns() -> dict[str, Meanings]:
     return _column_meanings_for_answers_and_scores((*answer_facts(), *study_facts()), score_facts())
 
 
 def list_metrics(frame: pd.DataFrame) -> list[str]:
     """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
-    meanings = _installed_columns_of_answers_and_scores()["answers"]
+    meanings = _list_installed_answer_and_score_columns()["answers"]
     names = takewhile(lambda name: name != "m_all", frame.columns)
     return [str(name) for name in names if name not in CORE and name not in meanings]
 

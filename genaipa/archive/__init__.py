@@ -365,9 +365,9 @@ class _RedactedRun:
     @cached_property
     def _withheld_documents_to_search(self) -> OtherDocuments:
         siblings = {name: kept[name].text for name, kept in self._withheld.items()}
-        return OtherDocuments({name: self._document_text(name) for name in self._documents} | siblings)
+        return OtherDocuments({name: self._unredacted_document_text(name) for name in self._documents} | siblings)
 
-    def _document_text(self, document: str) -> str:
+    def _unredacted_document_text(self, document: str) -> str:
         """Return a document's text, from the one file or its own."""
         if self._kept:
             return self._kept[document].text
@@ -378,14 +378,14 @@ class _RedactedRun:
         """Return the facts that the tables need about the texts left out."""
         return WithheldTextFacts(
             statistics={
-                name: measure_text(self._document_text(name), self._document_language(name))
+                name: measure_text(self._unredacted_document_text(name), self._document_language(name))
                 for name in sorted(self._documents)
             },
-            facts=self._redacted_rows_by_fact_and_record_key(),
+            facts=self._redact_rows_by_fact_and_record_key(),
             points=self._point_digests_by_document_and_question(),
         )
 
-    def _redacted_rows_by_fact_and_record_key(self) -> dict[str, dict[str, Any]]:
+    def _redact_rows_by_fact_and_record_key(self) -> dict[str, dict[str, Any]]:
         """Return the rows of facts that were read from a text that is left out: fact → key → row."""
         rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for record in self._source.folder.read_records():

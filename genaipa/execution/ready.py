@@ -325,7 +325,7 @@ async def _make_target_with_token_counters(
     resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool
 ) -> Target:
     """Return the system as its task has to know it; what it counts of the task's texts, it counts now."""
-    texts = task.long_texts or {"": ""}
+    texts = task.long_request_texts_by_name or {"": ""}
     counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
     for name, text in texts.items():
         begun = loop.time()

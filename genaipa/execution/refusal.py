@@ -75,7 +75,7 @@ def would_ask_retired_vendor_model(system: ResolvedSystem) -> bool:
 def _may_exceed_context(run: PreparedRun, context_tokens: int) -> bool:
     """Tell whether it is worth counting: a document whose length alone rules out that it exceeds the context is not."""
     questions = max(map(len, run.task.question_orders.values()), default=0)
-    longest = max(map(len, run.task.long_texts.values()), default=0)
+    longest = max(map(len, run.task.long_request_texts_by_name.values()), default=0)
     return longest / _DENSEST + questions * _QUESTION_TOKENS > context_tokens
 
 

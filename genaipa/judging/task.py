@@ -131,7 +131,7 @@ class JudgeTask(Task):
         return sources | {FILE: self.material.to_json()}
 
     @property
-    def long_texts(self) -> Mapping[str, str]:
+    def long_request_texts_by_name(self) -> Mapping[str, str]:
         """The documents' texts."""
         return {name: document.text for name, document in self.inputs.documents.items()}
 

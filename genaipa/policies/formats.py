@@ -305,7 +305,7 @@ def _extract_html_with_trafilatura(html: str, source: str, trafilatura: Any) -> 
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
     title = trafilatura.extract_metadata(html, extensive=False).title or ""
-    language, doubt = _stated_language_code_and_note(stated, text)
+    language, doubt = _read_stated_language_code_and_note(stated, text)
     return ExtractedDocument(
         text,
         title,
@@ -336,7 +336,7 @@ def _page_names_and_addresses(tree: Any) -> tuple[str, ...]:
     return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
 
 
-def _stated_language_code_and_note(stated_language: str, text: str) -> tuple[str, str]:
+def _read_stated_language_code_and_note(stated_language: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
     code, detected = language_code_or_empty(stated_language), detect_language_code(text)
     if stated_language and not code:

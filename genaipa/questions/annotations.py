@@ -255,7 +255,7 @@ def find_annotation_file(
     if names_by_digest is not None:
         if document.digest not in names_by_digest:
             return None
-        document = _filed_document_or_renamed_copy(workspace, document, names_by_digest[document.digest])
+        document = _find_filed_document_or_renamed_copy(workspace, document, names_by_digest[document.digest])
     nearest = None
     for layer, path in workspace.files_in_all_layers("annotations").get(document.name, ()):
         annotations = _read_checked_annotations(path, document.name)
@@ -269,7 +269,7 @@ def find_annotation_file(
     return nearest
 
 
-def _filed_document_or_renamed_copy(workspace: Workspace, document: Document, annotated_name: str) -> Document:
+def _find_filed_document_or_renamed_copy(workspace: Workspace, document: Document, annotated_name: str) -> Document:
     """Return a document of a corpus as the workspace has its text, or under the name of its annotated answers."""
     for number in range(len(workspace.layers)):
         with contextlib.suppress(UsageError):
@@ -313,7 +313,7 @@ def map_annotations_to_questions(
     """
     if annotated_set is None:
         return msgspec.structs.replace(annotations, answers={})
-    chosen = annotated_question_by_question(annotations.answers, annotated_set, asked_set, company)
+    chosen = map_questions_to_annotated_question(annotations.answers, annotated_set, asked_set, company)
     answers = {question: annotations.answers[source] for question, source in chosen.items()}
     if asked_set.name == annotations.questions and answers == annotations.answers:
         return annotations
@@ -321,7 +321,7 @@ def map_annotations_to_questions(
     return msgspec.structs.replace(annotations, questions=asked_set.name, answers=answers, written_for=before)
 
 
-def annotated_question_by_question(
+def map_questions_to_annotated_question(
     annotated_ids: Collection[str], annotated_set: QuestionSet, asked_set: QuestionSet, company: str
 ) -> dict[str, str]:
     """Map questions of the set `asked_set` to those known of another set that have the same text."""

@@ -165,7 +165,7 @@ def default_question_set_name(document: Document, workspace: Workspace) -> str:
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
     """
-    if published := published_question_set_name_or_empty(document, workspace):
+    if published := find_published_set_name_or_empty(document, workspace):
         return published
     files, layers = workspace.nearest_files("questions"), [name for name, _ in workspace.layers]
     translated, original = variant_name_for_language(document.kind, document.language), document.kind
@@ -181,7 +181,7 @@ class _WrittenFor(msgspec.Struct):
     questions: str = ""
 
 
-def published_question_set_name_or_empty(document: Document, workspace: Workspace) -> str:
+def find_published_set_name_or_empty(document: Document, workspace: Workspace) -> str:
     """Return the name of the set that a published document's published answers were written to; else nothing."""
     if document.layer != PULLED:
         return ""

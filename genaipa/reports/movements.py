@@ -96,7 +96,7 @@ def _rank_moved_answers_of_system_pairs(
     return [moved for moved in pairs if moved.pairs]
 
 
-def moved_answers_tables(study: Study, scope: FigureScope, planned_questions: pd.DataFrame) -> list[Table]:
+def make_moved_answers_tables(study: Study, scope: FigureScope, planned_questions: pd.DataFrame) -> list[Table]:
     """Return the table of what moved between systems; none where fewer than two were asked the same, or too many.
 
     `planned_questions` has each question that was planned.

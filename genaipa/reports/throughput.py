@@ -55,7 +55,7 @@ class TimedCalls(NamedTuple):
     tokens: np.ndarray
 
 
-def timed_calls_by_system(study: Study) -> dict[str, TimedCalls]:
+def group_timed_calls_by_system(study: Study) -> dict[str, TimedCalls]:
     """Return the calls that took time: none without a start, of a recording, a script, this machine or people."""
     # Plain numbers: there may be millions.
     numbers_by_system: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
@@ -92,7 +92,7 @@ def measure_busy_seconds_and_count_pauses(calls: TimedCalls) -> tuple[float, int
 def study_throughput_table(study: Study) -> Table:
     """Return the rates of each system over the time in which it was asked; empty where none took measured time."""
     batched = any(has_batches(source.folder.path) for source in study.sources)
-    return throughput_by_system_table(timed_calls_by_system(study), batched=batched)
+    return throughput_by_system_table(group_timed_calls_by_system(study), batched=batched)
 
 
 def throughput_by_system_table(calls_by_system: dict[str, TimedCalls], *, batched: bool) -> Table:

@@ -21,13 +21,13 @@ from genaipa.languages.catalog import ENGLISH, language_of_prompt_set
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
-    annotated_question_by_question,
     apply_corrections,
     find_annotation_file,
     find_corrections_with_layers,
     load_question_set_or_none,
     map_annotated_digests_to_names,
     map_annotations_to_questions,
+    map_questions_to_annotated_question,
     read_annotations_without_blanks,
 )
 from genaipa.questions.sets import FOLLOW_UP, Question, QuestionSet, id_without_follow_up_suffix
@@ -199,7 +199,7 @@ class RunDocumentsAndQuestions:
             for layer, correction_file in find_corrections_with_layers(self.workspace, about):
                 written_for = load_question_set_or_none(self.workspace, correction_file.questions, layer)
                 sources = (
-                    annotated_question_by_question(
+                    map_questions_to_annotated_question(
                         correction_file.corrections, written_for, question_set, about.company
                     )
                     if written_for

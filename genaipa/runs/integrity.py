@@ -94,7 +94,7 @@ def find_damage_in_run_folder(folder: RunFolder) -> Iterator[RunFolderDamage]:
         manifest = folder.manifest()
     except GenaipaError:
         return  # told by whoever checks the manifest
-    if mismatch := folder.describe_checksum_mismatch() or folder.describe_manifest_copy_mismatch():
+    if mismatch := folder.describe_manifest_changed_since_written() or folder.describe_manifest_copy_mismatch():
         yield RunFolderDamage(folder.path / "manifest.json", "", mismatch)
     yield from _find_record_damage(folder, manifest)
     yield from _find_document_and_introduction_damage(folder, manifest)

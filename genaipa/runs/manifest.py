@@ -245,7 +245,7 @@ class ManifestFolder:
             return f"{damaged.problem.partition(';')[0]}; its copy from {self.manifest().updated} is used instead."
         return ""
 
-    def describe_checksum_mismatch(self) -> str:
+    def describe_manifest_changed_since_written(self) -> str:
         """Return a sentence about a manifest, or its copy, that was changed since it was written; empty if none was."""
         contents: dict[str, bytes] = {}
         for name in (MANIFEST, MANIFEST_COPY):

@@ -19,7 +19,7 @@ from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST
 from genaipa.runs.procedure import get_plan_if_procedure_run
-from genaipa.runs.selection import find_slices_of_same_study
+from genaipa.runs.selection import list_all_slices_including_this_run
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
 
@@ -50,7 +50,7 @@ class SharingPermission:
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest, *, whole: bool = False) -> None:
-        if not whole and (changed := folder.describe_checksum_mismatch()):
+        if not whole and (changed := folder.describe_manifest_changed_since_written()):
             raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or find_kind_or_placeholder(manifest.spec.kind).is_redistributable(manifest.spec.plan)
@@ -124,7 +124,9 @@ def find_withheld_documents_of_study(slice_folder: RunFolder) -> dict[str, KeptD
     None of a run that is no slice.
     """
     return (
-        _find_withheld_documents_of_slices(tuple(sibling.path for sibling in find_slices_of_same_study(slice_folder)))
+        _find_withheld_documents_of_slices(
+            tuple(sibling.path for sibling in list_all_slices_including_this_run(slice_folder))
+        )
         if slice_folder.read_manifest_head().slice
         else {}
     )

@@ -255,7 +255,7 @@ def find_sliced_study(workspace: Workspace, study_name: str) -> SlicedStudy | No
     return group_slices_by_study_name(list_run_folders_oldest_first(workspace)).get(study_name)
 
 
-def find_slices_of_same_study(folder: RunFolder) -> list[RunFolder]:
+def list_all_slices_including_this_run(folder: RunFolder) -> list[RunFolder]:
     """Return all slices of the study that a run is a slice of, itself among them; only the run where it is none."""
     part = folder.read_manifest_head().slice
     if part is None:

@@ -400,7 +400,7 @@ class EarlyDoubleScoring:
         room = max(missing - len(coverage.scored_once), 0)
         # Which of the new ones there is room for is settled in the order of the draw.
         selected = [*filter(is_open, begun), *islice(filter(is_open, new), room)]
-        document_ranks = document_rank_of_each_answer(candidates, self._pool)
+        document_ranks = document_rank_by_first_appearance(candidates, self._pool)
         return chain(
             sorted(selected, key=document_ranks.__getitem__),
             filter(is_open, self._sort_by_document(outside_candidates)),
@@ -422,7 +422,7 @@ class EarlyDoubleScoring:
         return self._spread
 
 
-def document_rank_of_each_answer(digests: Iterable[str], pool: AnswerPool) -> dict[str, int]:
+def document_rank_by_first_appearance(digests: Iterable[str], pool: AnswerPool) -> dict[str, int]:
     """Answer → the place of its document, in the order in which the answers bring documents up."""
     documents: dict[str, int] = {}
     answers = ((digest, pool.answers.get(digest)) for digest in digests)

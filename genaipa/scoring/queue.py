@@ -22,7 +22,7 @@ from genaipa.scoring.assignment import (
     ScoreCoverage,
     ScoringOrders,
     count_wanted_scores,
-    document_rank_of_each_answer,
+    document_rank_by_first_appearance,
 )
 from genaipa.scoring.events import EXPOSURE, JUDGING, MEAN, SEND_BACK, Draft, Event, new_event_id
 
@@ -289,7 +289,7 @@ class ScoringQueue:
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
         return sorted(
             unscored[: self.plan.calibration - done],
-            key=document_rank_of_each_answer(referenced, self.pool).__getitem__,
+            key=document_rank_by_first_appearance(referenced, self.pool).__getitem__,
         )
 
     def _is_fully_reserved(self, digest: str, analyst: str, holders_by_answer: Mapping[str, Collection[str]]) -> bool:

@@ -158,14 +158,14 @@ class AnthropicSystem(ChatSystem):
         """Read the levels of effort and the ways of thinking, too; a gateway's entry may have neither."""
         readiness, capabilities = super()._parse_model_entry(entry), inner_object_or_empty(entry, "capabilities")
         self._longest_reply = parse_token_count_or_zero(entry.get("max_tokens"))
-        self._thinking_types = _supported_capability_names(
+        self._thinking_types = _list_supported_capability_names(
             inner_object_or_empty(inner_object_or_empty(capabilities, "thinking"), "types")
         )
         if isinstance(cites := inner_object_or_empty(capabilities, "citations").get("supported"), bool):
             readiness = replace(readiness, cites=cites)
         if not (effort := inner_object_or_empty(capabilities, "effort")):
             return readiness
-        levels = _supported_capability_names(effort) | (
+        levels = _list_supported_capability_names(effort) | (
             {"none"} if self._thinking_types.intersection(_SWITCHES) else set()
         )
         return replace(readiness, efforts=tuple(effort for effort in EFFORTS if effort in levels))
@@ -194,7 +194,7 @@ class AnthropicSystem(ChatSystem):
         content = b",".join(b"{%s}" % block for block in blocks)
         return b'{"role":"%s","content":[%s]}' % (message.role.encode(), content)
 
-    def _required_sampling_options(self, settings: Settings) -> dict[str, Any]:
+    def _list_required_sampling_options(self, settings: Settings) -> dict[str, Any]:
         """Return a limit of the reply; where the model may think, with room for it."""
         effort = settings.effort or (_THOUGHTS_UNASKED if "adaptive" in self._thinking_types else "none")
         limit = token_limit_with_thoughts(_MAX_TOKENS, effort)
@@ -291,7 +291,7 @@ class AnthropicSystem(ChatSystem):
             )
             raise TransientError(self._endpoint.redact_and_clip_to_one_line(message), kind=UNDONE)
         if "credit balance" in extract_error_message(body):
-            raise self._endpoint.quota_error(status, body)
+            raise self._endpoint.make_quota_used_up_error(status, body)
         raise self._endpoint.status_error(status, body, schema_requested=bool(sent_settings.get("json_schema")))
 
     async def cancel(self, batch_id: str) -> None:
@@ -328,7 +328,7 @@ def _read_citations(block: object) -> Iterator[Citation]:
         yield Citation(words, document if type(document) is int else None, start, end)
 
 
-def _supported_capability_names(capabilities: dict[str, Any]) -> frozenset[str]:
+def _list_supported_capability_names(capabilities: dict[str, Any]) -> frozenset[str]:
     return frozenset(
         name for name in capabilities if inner_object_or_empty(capabilities, name).get("supported") is True
     )

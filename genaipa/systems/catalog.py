@@ -367,7 +367,7 @@ def _resolve_without_effort(
             # A misspelt baseline is told; else models are what somebody looks for.
             suggestions = all_names if closest_name_or_empty(name, all_names) else current_names
         raise UnknownNameError(
-            "system", name, suggestions, f"See: genaipa systems{_ignored_systems_file_hint_or_empty(workspace)}"
+            "system", name, suggestions, f"See: genaipa systems{_hint_at_ignored_systems_file_or_empty(workspace)}"
         )
     if record.builtin:
         path = _find_file_behind_system(record.name, full)
@@ -382,7 +382,7 @@ def _resolve_without_effort(
     return _resolve_wrapper_with_reader(resolved, workspace) if record.wraps else resolved
 
 
-def _ignored_systems_file_hint_or_empty(workspace: Workspace) -> str:
+def _hint_at_ignored_systems_file_or_empty(workspace: Workspace) -> str:
     """Return a sentence on a file of short names that is not read, as its folder is no workspace; else nothing."""
     path = workspace.home / SYSTEMS
     if workspace.systems_file is not None or not path.is_file():

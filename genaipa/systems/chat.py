@@ -127,7 +127,7 @@ class HostedSystem(abc.ABC):
 
     def _request_fields_and_sent_settings(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
-        defaults, effort = self._required_sampling_options(settings), settings.effort
+        defaults, effort = self._list_required_sampling_options(settings), settings.effort
         accepts = self.accepts - (self.refused_when_thinking if effort not in (None, "none") else frozenset())
         sent = defaults | select_sendable_sampling_options(settings, accepts | defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
@@ -142,7 +142,7 @@ class HostedSystem(abc.ABC):
             sent["json_schema"] = True
         return fields, sent
 
-    def _required_sampling_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
+    def _list_required_sampling_options(self, settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - for whoever overrides it
         """Return the options that the protocol requires, by their names in `OPTIONS`."""
         return {}
 
@@ -331,7 +331,7 @@ class ChatSystem(HostedSystem):
             return stated
         if isinstance(error, self._sdk.APIStatusError):
             if self._is_quota_error(error):
-                return self._endpoint.quota_error(error.status_code, error.body)
+                return self._endpoint.make_quota_used_up_error(error.status_code, error.body)
             wait = read_retry_delay(error.response.headers)
             return self._endpoint.status_error(
                 error.status_code,

@@ -161,7 +161,7 @@ class Endpoint:
         """
         text = extract_error_message(body)
         if status in _UNAUTHORISED:
-            return self.authentication_error(status, body)
+            return self.make_authentication_error(status, body)
         hint = (
             f" ({self._missing_url_suffix_hint_or_empty()})"
             if status == _NOT_FOUND and self._missing_url_suffix_hint_or_empty()
@@ -195,7 +195,7 @@ class Endpoint:
         detail = error if isinstance(error, dict) else {}
         words, wait = _list_error_codes(body), read_retry_delay(headers)
         if "insufficient_quota" in words:
-            return self.quota_error(STATUS_BY_WORD["insufficient_quota"], body)
+            return self.make_quota_used_up_error(STATUS_BY_WORD["insufficient_quota"], body)
         stated = [
             _parse_http_error_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")
         ]
@@ -251,14 +251,14 @@ class Endpoint:
     def _fatal_error(self, message: str, kind: str, status: int) -> PermanentError:
         return PermanentError(self.redact_and_clip_to_one_line(message), kind=kind, status=status, fatal=True)
 
-    def quota_error(self, status: int, body: object) -> PermanentError:
+    def make_quota_used_up_error(self, status: int, body: object) -> PermanentError:
         """Return the error of an account without credit."""
         message = (
             f"{self.system}: the quota of the key in {self.key_variable} is used up: {extract_error_message(body)}"
         )
         return self._fatal_error(message, "quota", status)
 
-    def authentication_error(self, status: int, body: object) -> PermanentError:
+    def make_authentication_error(self, status: int, body: object) -> PermanentError:
         """Return the error of a refused key."""
         message = f"{self.system} refused the key in {self.key_variable} ({status}): {extract_error_message(body)}"
         return self._fatal_error(message, "authentication", status)

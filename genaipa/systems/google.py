@@ -215,7 +215,7 @@ class GoogleSystem(HostedSystem):
         wait = _retry_delay_seconds(response.headers or {}, answer)
         headers = {} if wait is None else {"retry-after": str(wait)}
         if "API key not valid" in extract_error_message(inner_object_or_empty(answer, "error")):
-            raise self._endpoint.authentication_error(_STATUSES[16], answer)
+            raise self._endpoint.make_authentication_error(_STATUSES[16], answer)
         if error := self._endpoint.find_stated_error(
             answer, headers, schema_requested=bool(sent_settings.get("json_schema"))
         ):
@@ -274,7 +274,7 @@ class GoogleSystem(HostedSystem):
 
     def _translate_error(self, error: errors.APIError, settings: Settings) -> NoReplyError:
         if _is_api_key_invalid(error):
-            return self._endpoint.authentication_error(error.code, error.details)
+            return self._endpoint.make_authentication_error(error.code, error.details)
         structured = settings.json_schema is not None
         return self._endpoint.status_error(
             error.code,
@@ -336,12 +336,12 @@ class GoogleSystem(HostedSystem):
         upload: Any = {
             "name": _batch_file_name(batch_mark),
             "mime_type": "application/jsonl",
-        } | _batch_timeout_options()
+        } | _sdk_config_with_batch_timeout()
         with self._translate_errors(_ABOUT_BATCHES):
             file = await self._client.aio.files.upload(file=io.BytesIO(content), config=upload)
             name = str(file.name)
         with mark_submission_errors_unclear(), self._translate_errors(_ABOUT_BATCHES):
-            options = {"display_name": batch_mark} | _batch_timeout_options()
+            options = {"display_name": batch_mark} | _sdk_config_with_batch_timeout()
             batch = await self._client.aio.batches.create(model=self.model, src=name, config=options)
             return str(batch.name)
 
@@ -349,7 +349,7 @@ class GoogleSystem(HostedSystem):
         """Look how far a batch is."""
         with self._translate_errors(_ABOUT_BATCHES):
             state = _convert_sdk_batch_to_state(
-                await self._client.aio.batches.get(name=batch_id, config=_batch_timeout_options())
+                await self._client.aio.batches.get(name=batch_id, config=_sdk_config_with_batch_timeout())
             )
         return replace(state, failure=await self._fetch_batch_failure(batch_id)) if state.state == "failed" else state
 
@@ -376,7 +376,7 @@ class GoogleSystem(HostedSystem):
         with self._translate_errors(_ABOUT_BATCHES):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in await self._client.aio.batches.list(
-                    config={"page_size": 100} | _batch_timeout_options()
+                    config={"page_size": 100} | _sdk_config_with_batch_timeout()
                 ):
                     if batch.create_time is None or batch.create_time.timestamp() >= epoch_seconds:
                         batches.append(_convert_sdk_batch_to_state(batch))
@@ -390,7 +390,9 @@ class GoogleSystem(HostedSystem):
             with tempfile.TemporaryFile() as file:
                 with self._translate_errors(_ABOUT_BATCHES):
                     # By its name alone: it is too long for `files.get`, which refuses it.
-                    await self._client.aio.files.download(file=name, destination=file, config=_batch_timeout_options())
+                    await self._client.aio.files.download(
+                        file=name, destination=file, config=_sdk_config_with_batch_timeout()
+                    )
                 file.seek(0)
                 while line := file.readline(MAX_LINE_BYTES + 1):
                     if len(line) > MAX_LINE_BYTES:
@@ -414,7 +416,7 @@ class GoogleSystem(HostedSystem):
             message = f"{self.name}: the batch ended without this answer: {extract_error_message(error_fields)}"
             return TransientError(self._endpoint.redact_and_clip_to_one_line(message), kind=UNDONE)
         if "API key not valid" in extract_error_message(error_fields):
-            return self._endpoint.authentication_error(status, error_fields)
+            return self._endpoint.make_authentication_error(status, error_fields)
         return self._endpoint.status_error(
             status, error_fields, schema_requested=bool(sent_settings.get("json_schema"))
         )
@@ -422,14 +424,14 @@ class GoogleSystem(HostedSystem):
     async def cancel(self, batch_id: str) -> None:
         """Call a batch off; what was done is kept."""
         with self._translate_errors(_ABOUT_BATCHES):
-            await self._client.aio.batches.cancel(name=batch_id, config=_batch_timeout_options())
+            await self._client.aio.batches.cancel(name=batch_id, config=_sdk_config_with_batch_timeout())
 
     async def delete_batch_data(self, state: BatchState) -> None:
         """Delete the batch and its files; one that was deleted, or whose name is too long to delete it by, stays."""
         deletions = [(self._client.aio.files, name) for name in state.files]
         for client, name in [*deletions, (self._client.aio.batches, state.id)]:
             with contextlib.suppress(NoReplyError), self._translate_errors(_ABOUT_BATCHES):
-                await client.delete(name=name, config=_batch_timeout_options())
+                await client.delete(name=name, config=_sdk_config_with_batch_timeout())
 
     async def count_tokens(self, text: str) -> int | None:
         """Count with Google's free call."""
@@ -458,7 +460,7 @@ def _to_camel_case(name: str) -> str:
     return re.sub("_(.)", lambda found: found[1].upper(), name)
 
 
-def _batch_timeout_options() -> dict[str, Any]:
+def _sdk_config_with_batch_timeout() -> dict[str, Any]:
     """Return the options with the time limit of a call about a batch."""
     return {"http_options": {"timeout": int(BATCH_SECONDS * 1000)}}
 

@@ -258,7 +258,7 @@ class OpenAISystem(ChatSystem):
             inner_object_or_empty(body, "error").get("code"),
             inner_object_or_empty(body, "error").get("type"),
         ):
-            raise self._endpoint.quota_error(status, body)
+            raise self._endpoint.make_quota_used_up_error(status, body)
         raise self._endpoint.status_error(
             status, body or error, schema_requested=bool(sent_settings.get("json_schema"))
         )

@@ -175,7 +175,7 @@ class Task(ABC):
         return {}
 
     @property
-    def long_texts(self) -> Mapping[str, str]:
+    def long_request_texts_by_name(self) -> Mapping[str, str]:
         """Long texts that requests hold, by name: a system that can is asked how many tokens they take."""
         return {}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import make_data_frame
-from genaipa.kinds import DEFAULT, PLAIN, find_kind_or_placeholder, load_kinds, registered_kind_names
+from genaipa.kinds import DEFAULT, PLAIN, find_kind_or_placeholder, list_registered_kind_names, load_kinds
 from genaipa.plugins import entry_point_targets, ships_with_genaipa
 from genaipa.systems.plugins import find_class_source_file, make_user_class_instance
 from genaipa.tasks.base import Task
@@ -31,7 +31,7 @@ def task_names() -> list[str]:
 
 def find_task_kind_or_plain(task: str) -> str:
     """Return the kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
-    if task == DEFAULT or task in registered_kind_names():
+    if task == DEFAULT or task in list_registered_kind_names():
         return task
     having = (name for name, kind in load_kinds().items() if task in (kind.task_names() or ()))
     return next(having, PLAIN)

@@ -28,8 +28,8 @@ from genaipa.policies.document import Document, document_layers_and_paths_by_nam
 from genaipa.questions.sets import (
     WORDINGS,
     default_question_set_name,
+    find_published_set_name_or_empty,
     load_question_set,
-    published_question_set_name_or_empty,
 )
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.procedure import (
@@ -404,7 +404,7 @@ def _choose_default_question_sets(workspace: Workspace, documents: Mapping[str, 
     """Return document → the set that is asked about it by default, looked up once for all that are alike."""
     sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
     for name, document in documents.items():
-        alike = document.kind, document.language, published_question_set_name_or_empty(document, workspace)
+        alike = document.kind, document.language, find_published_set_name_or_empty(document, workspace)
         if alike not in sets:
             sets[alike] = default_question_set_name(document, workspace)
         chosen[name] = sets[alike]
@@ -415,7 +415,7 @@ def check_one_question_language(documents: Iterable[Document], workspace: Worksp
     """Raise a UsageError for documents that would by default be asked about in several languages."""
     languages, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
-        published = published_question_set_name_or_empty(document, workspace)
+        published = find_published_set_name_or_empty(document, workspace)
         alike = document.kind, document.language, published
         if alike not in languages:
             is_english = published or default_question_set_name(document, workspace) == document.kind
@@ -459,7 +459,7 @@ def _tell_published_questions(
     """Say in a line which published documents are asked the questions that were published with them."""
     documents_by_set: dict[str, list[str]] = {}
     for name, document in documents.items():
-        if published_question_set_name_or_empty(document, workspace):
+        if find_published_set_name_or_empty(document, workspace):
             documents_by_set.setdefault(question_set_of_each_document[name], []).append(name)
     for questions, names in documents_by_set.items():
         resources.say(

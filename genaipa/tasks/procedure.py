@@ -259,7 +259,7 @@ class Procedure(Task):
         return sources | {f"annotations/{name}.yaml": text for name, text in self._annotation_files.items()}
 
     @property
-    def long_texts(self) -> dict[str, str]:
+    def long_request_texts_by_name(self) -> dict[str, str]:
         """The documents' texts."""
         return {name: document.text for name, document in self.documents.items()}
 

@@ -543,7 +543,7 @@ def make_question_text_to_scroll_to(case: ScoringCase, answer_digest: str) -> Ti
     return TitledText(case.asked_with_earlier_exchange, "Asked", title, "asked", arrives=answer_digest)
 
 
-def annotated_answer_texts_with_doubt(case: ScoringCase) -> list[TitledText]:
+def annotated_answer_with_warning_if_wrong(case: ScoringCase) -> list[TitledText]:
     """Return the annotated answer; empty without one."""
     if not case.annotated:
         return []

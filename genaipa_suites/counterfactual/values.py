@@ -173,7 +173,7 @@ _BOTH_WAYS = re.compile(rf" (?:{'|'.join(_NEGATIVE)})(?: \w+){{0,3}}?(?={_EXCLUD
 """A negation of such a verb: what is not left out is in."""
 
 
-def stated_yes_or_no_or_empty(answer: str) -> str:
+def read_yes_or_no_or_empty(answer: str) -> str:
     """Return the yes or no that an answer begins with, or has by itself in its first sentence; empty for none."""
     match = re.match(rf"\W*(yes|no)\b(?!\s+{_NOTHING}\b)", answer, re.IGNORECASE) or _PLAIN.search(
         _first_sentence(answer)
@@ -198,7 +198,7 @@ def classify_answered_value(answer: str, values_before: Sequence[str], values_af
     """
     answer = _normalize_apostrophes_and_at_signs(answer)
     yes_or_no = {YES, NO} & {*values_before, *values_after}
-    if yes_or_no and (leading := stated_yes_or_no_or_empty(answer)):
+    if yes_or_no and (leading := read_yes_or_no_or_empty(answer)):
         return "before" if leading in values_before else "after"
     claim = _find_version_of_claimed_value(
         answer,
@@ -251,7 +251,7 @@ class ValueEvidence(NamedTuple):
 def find_value_evidence(answer: str, values_before: Sequence[str], values_after: Sequence[str]) -> list[ValueEvidence]:
     """Return the words by which `classify_answered_value` reads an answer, in order; empty where it went by none."""
     answer, yes_or_no = _normalize_apostrophes_and_at_signs(answer), {YES, NO} & {*values_before, *values_after}
-    if yes_or_no and (first := stated_yes_or_no_or_empty(answer)):
+    if yes_or_no and (first := read_yes_or_no_or_empty(answer)):
         return [ValueEvidence(first, first in values_before, denied=False)]
     text, before_values = tokenize_with_quantities(answer), {*map(tokenize_with_quantities, values_before)}
     wanted = [value for value in (*values_before, *values_after) if value not in yes_or_no]

@@ -258,7 +258,7 @@ PARTS = {
 }
 
 
-def missed_and_wrong_span_counts_or_empty(outcome: Outcome) -> str:
+def count_missed_and_wrong_spans_or_empty(outcome: Outcome) -> str:
     """Describe the spans missed and those given wrongly, over all layers; empty where all are right."""
     counts = [count_right_predicted_and_gold(*predicted_and_gold_spans(outcome, layer)) for layer in LAYERS]
     right, predicted, gold = (sum(column) for column in zip(*counts, strict=True))
@@ -436,4 +436,4 @@ class PiExtract(Suite):
 
     def summarize_fault_or_error(self, outcome: Outcome) -> str:
         """Return the fault, and the spans missed or given wrongly."""
-        return ": ".join(filter(None, (outcome.parsed.fault, missed_and_wrong_span_counts_or_empty(outcome))))
+        return ": ".join(filter(None, (outcome.parsed.fault, count_missed_and_wrong_spans_or_empty(outcome))))

@@ -251,7 +251,7 @@ class PolicyIE(Suite):
     def count_errors_by_kind(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the paper's seven types over the gold rows that are not Other (`score` says what comes first)."""
         tokens = outcome.item.shown["text"].split()
-        predicted = [span for layer in LAYERS for span in score.predicted_spans_including_unlocated(outcome, layer)]
+        predicted = [span for layer in LAYERS for span in score.list_predicted_spans_with_unlocated(outcome, layer)]
         errors: Counter[str] = Counter()
         for intent, row in score.pair_predicted_intents_with_gold_rows(outcome):
             if row["intent"] != OTHER:

@@ -77,7 +77,7 @@ def gold_spans(gold_row: dict[str, Any], layer: str) -> list[Span]:
     return [Span(*slot) for slot in gold_row[layer]]
 
 
-def predicted_spans_including_unlocated(outcome: Outcome, layer: str) -> list[Span]:
+def list_predicted_spans_with_unlocated(outcome: Outcome, layer: str) -> list[Span]:
     """Return the predicted slots of a layer; one that can't be right gets a place of its own before the sentence."""
     spans = []
     for number, slot in enumerate(_predicted_slots_in_layer(outcome, layer)):
@@ -104,7 +104,7 @@ def count_right_predicted_gold_per_intent(outcome: Outcome) -> list[int]:
 
 def count_right_predicted_gold_slots(outcome: Outcome, layer: str, intent: str = "") -> Counts:
     """Count (true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
-    predicted = predicted_spans_including_unlocated(outcome, layer)
+    predicted = list_predicted_spans_with_unlocated(outcome, layer)
     counts = [
         count_right_predicted_and_gold(predicted, gold_spans(row, layer))
         for row in gold_rows_with_scored_slots(outcome, intent)
@@ -114,7 +114,7 @@ def count_right_predicted_gold_slots(outcome: Outcome, layer: str, intent: str =
 
 def count_wholly_right_and_all_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
     """Return (rows whose intent and slots of a layer are all right, rows), of the rows that slots are scored on."""
-    slots = sorted(predicted_spans_including_unlocated(outcome, layer))
+    slots = sorted(list_predicted_spans_with_unlocated(outcome, layer))
     rows = [
         (predicted, row) for predicted, row in pair_predicted_intents_with_gold_rows(outcome) if row["intent"] != OTHER
     ]
@@ -162,7 +162,7 @@ def _compute_seq2seq_f1(outcome: Outcome, gold_row: dict[str, Any], layer: str) 
 def predicted_and_gold_role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
     """Return the predicted slots of a layer and each gold row's, their labels cut at the dot."""
     gold = [[_shorten_label_to_role(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
-    return [_shorten_label_to_role(span) for span in predicted_spans_including_unlocated(outcome, layer)], gold
+    return [_shorten_label_to_role(span) for span in list_predicted_spans_with_unlocated(outcome, layer)], gold
 
 
 def count_right_predicted_gold_per_role(outcome: Outcome) -> list[int]:
@@ -197,7 +197,7 @@ def count_right_predicted_gold_role_slots(outcome: Outcome, role: str) -> Counts
     """Count (true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
     layer = ROLES[role]
     predicted = [
-        span for span in predicted_spans_including_unlocated(outcome, layer) if _role_of_label(span.label) == role
+        span for span in list_predicted_spans_with_unlocated(outcome, layer) if _role_of_label(span.label) == role
     ]
     gold = [
         [Span(*slot) for slot in row[layer] if _role_of_label(slot[2]) == role]

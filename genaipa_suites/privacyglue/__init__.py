@@ -435,9 +435,9 @@ class PrivacyGLUE(Task):
         return _merge_dicts(dict(part.texts_for_run_folder) for part in self.parts.values())
 
     @property
-    def long_texts(self) -> dict[str, str]:
+    def long_request_texts_by_name(self) -> dict[str, str]:
         """Long texts of all parts."""
-        return _merge_dicts(dict(part.long_texts) for part in self.parts.values())
+        return _merge_dicts(dict(part.long_request_texts_by_name) for part in self.parts.values())
 
     def count_planned_answers(self) -> int:
         """Return the number of answers wanted of each system, over all parts."""

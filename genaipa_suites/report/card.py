@@ -52,7 +52,7 @@ def choose_card_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
     return sorted(boards_by_suite.values(), key=lambda scored: order[scored.board.suite_name])
 
 
-def omitted_systems_note_or_empty(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
+def note_omitted_systems_or_empty(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
     """Describe the systems that were asked other items of a suite than those in its column; empty without any."""
     present = {
         (scored.board.suite_name, system) for scored in chosen for system in plainest_asked_row_by_system(scored)
@@ -77,12 +77,12 @@ def _board_sort_key(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
 def plainest_asked_row_by_system(scored: ScoredBoard) -> dict[str, SuiteTableRow]:
     """Return system → its row as it was asked most plainly: with the fewest examples, in the first wording."""
     rows_by_system: dict[str, SuiteTableRow] = {}
-    for row in sorted(scored.system_rows, key=lambda row: _plainness_sort_key(row.result)):
+    for row in sorted(scored.system_rows, key=lambda row: _shots_and_wording_sort_key(row.result)):
         rows_by_system.setdefault(row.system, row)
     return rows_by_system
 
 
-def _plainness_sort_key(result: SystemSuiteResult | None) -> tuple[int, int, str]:
+def _shots_and_wording_sort_key(result: SystemSuiteResult | None) -> tuple[int, int, str]:
     assert result is not None, "a system that was asked has a result"
     return result.plan.shots, result.plan.wording, result.asking_text
 
@@ -128,7 +128,7 @@ def make_card_table(study: Study, chosen_boards: Sequence[ScoredBoard], all_boar
         "these suites: `cached` is a share of the tokens sent; `unparsable` and `faulty` (unparsable, refused, cut "
         "off, failed, out of range, not in the text) are shares of the replies. Intervals are in CSV and JSON. The "
         "last rows show the best floor (an answer that needs no reading), the ceiling and people, computed on the "
-        "same items." + omitted_systems_note_or_empty(all_boards, chosen_boards),
+        "same items." + note_omitted_systems_or_empty(all_boards, chosen_boards),
         pd.DataFrame(rows),
         ["system", "kind", *figure_names, *spending_columns],
         headings={scored.board.suite_name: _suite_title_with_sample_size(scored) for scored in chosen_boards}

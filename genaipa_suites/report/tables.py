@@ -462,7 +462,7 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
                     | _measure_in_known_and_other_clusters(plain[1].counts, measure, known_clusters, other_clusters)
                 )
     heading = measure.heading if measure else ""
-    sentence = "".join(_memorized_clusters_sentence_or_empty(row, heading, suite.clusters) for row in rows[:1])
+    sentence = "".join(_note_memorized_clusters_or_empty(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
     return make_table(
         f"{scored_boards[0].board.suite_name}-by-heart",
@@ -483,7 +483,7 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
     )
 
 
-def _memorized_clusters_sentence_or_empty(row: Mapping[str, Any], heading: str, clusters: str) -> str:
+def _note_memorized_clusters_or_empty(row: Mapping[str, Any], heading: str, clusters: str) -> str:
     """Describe a row of that table; empty where a side of it is of nothing."""
     if not row["known_of"] or not row["others_of"]:
         return ""

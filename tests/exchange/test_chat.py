@@ -15,7 +15,7 @@ from running import TEXT, make_workspace, write
 
 from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
-from genaipa.reports.throughput import timed_calls_by_system
+from genaipa.reports.throughput import group_timed_calls_by_system
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.integrity import find_damage_in_run_folder
@@ -557,7 +557,9 @@ def test_rates_are_of_calls_with_a_time() -> None:
     """Answers in lines have no start: no rate is made up of them."""
     workspace = make_workspace()
     bring(dump("a.jsonl", [line(1), line(2)]))
-    assert timed_calls_by_system(gather_study(workspace, select_runs_and_apply_filters(workspace, ()), None)) == {}
+    assert (
+        group_timed_calls_by_system(gather_study(workspace, select_runs_and_apply_filters(workspace, ()), None)) == {}
+    )
 
 
 @pytest.mark.full

@@ -33,7 +33,7 @@ from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.people import load_desk_people_and_plan
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
-from genaipa_partners.chapter import PartnersChapter, average_scores_by_partner_and_answer
+from genaipa_partners.chapter import PartnersChapter, average_scores_given_by_partners
 from genaipa_partners.data_sheet import describe_partners_for_data_sheet
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
 from genaipa_partners.joining import iterate_file_places_and_study_events, join_returned_logs_all_or_none
@@ -382,7 +382,7 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
     )
     assert sum(event["kind"] == "score" for event in events) == 1 + split_answers
     workspace = find_workspace(Path("order-ard"))
-    scores = average_scores_by_partner_and_answer(
+    scores = average_scores_given_by_partners(
         gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, ()))
     )
     assert set(scores["answer"]) <= {text for share in load_split(workspace).partners for text in share.answers}

@@ -43,7 +43,7 @@ def _bare() -> Iterator[None]:
 
 
 def _forget() -> None:
-    for known in (fonts.installed_figure_fonts, fonts.has_glyph):
+    for known in (fonts.list_installed_figure_fonts, fonts.has_glyph):
         known.cache_clear()
 
 
@@ -85,7 +85,7 @@ def test_letters_without_a_font_are_named() -> None:
 def test_another_font_draws_what_the_first_lacks() -> None:
     """The letters stay in labels, and nothing is said of them; others are still named."""
     install("收集")
-    assert fonts.installed_figure_fonts() == (fonts.FONT, "Noto Sans CJK SC")
+    assert fonts.list_installed_figure_fonts() == (fonts.FONT, "Noto Sans CJK SC")
     assert style.replace_undrawable_characters("收集 数据") == "收集 □□"
     assert fonts.missing_glyphs_warning_or_empty(["收集"]) == ""
     assert "in place of 据, 数:" in fonts.missing_glyphs_warning_or_empty(["收集数据"])

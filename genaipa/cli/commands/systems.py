@@ -142,9 +142,9 @@ def _prices_per_million_tokens(tariff: Tariff) -> dict[str, float]:
 
 def _print_systems_table(system_facts: list[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in sorted(system_facts, key=lambda row: bool(_shared_setup_prefix_or_empty(row["system"]))):
+    for row in sorted(system_facts, key=lambda row: bool(_find_shared_setup_prefix_or_empty(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
-        groups.setdefault((_shared_setup_prefix_or_empty(row["system"]) or row["system"], needs), []).append(row)
+        groups.setdefault((_find_shared_setup_prefix_or_empty(row["system"]) or row["system"], needs), []).append(row)
     listed: list[tuple[str, ...] | str] = []
     for (family, needs), members in groups.items():
         # A family with different needs gets a line for each, with the names of its systems.
@@ -153,7 +153,7 @@ def _print_systems_table(system_facts: list[dict[str, Any]]) -> None:
         listed += [
             _make_system_cells(row)
             for row in members
-            if _shared_setup_prefix_or_empty(row["system"]) or row["name"] != row["system"]
+            if _find_shared_setup_prefix_or_empty(row["system"]) or row["name"] != row["system"]
         ]
     print_table(("  name", "model", "context", "$ in / out", ""), listed, right_aligned_columns=(2, 3))
     if any(row["price"] for row in system_facts):
@@ -186,7 +186,7 @@ def _print_ready_systems_and_others_needs(system_facts: list[dict[str, Any]]) ->
     )
 
 
-def _shared_setup_prefix_or_empty(system: str) -> str:
+def _find_shared_setup_prefix_or_empty(system: str) -> str:
     """Return the prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
     from genaipa.systems.provider import find_provider
 
@@ -204,7 +204,7 @@ def _make_system_cells(system_facts: dict[str, Any]) -> tuple[str, ...]:
         )
     return (
         f"  {system_facts['name']}",
-        system_facts["system"].removeprefix(_shared_setup_prefix_or_empty(system_facts["system"])),
+        system_facts["system"].removeprefix(_find_shared_setup_prefix_or_empty(system_facts["system"])),
         f"{system_facts['context']:,}" if system_facts["context"] else "",
         f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
         end,

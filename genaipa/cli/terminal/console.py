@@ -95,7 +95,7 @@ def print_error_to_stderr(error: object) -> None:
         stderr_console(),
         sys.stderr,
         replace_unprintable_characters(f"genaipa: {rewrite_options_as_flags(str(error))}"),
-        prefix_in_red="genaipa:",
+        leading_text_in_red="genaipa:",
     )
 
 
@@ -130,7 +130,7 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
 
 
 def _print_to_console(
-    console: Console, stream: TextIO, text: str, *, no_wrap: bool = False, prefix_in_red: str = ""
+    console: Console, stream: TextIO, text: str, *, no_wrap: bool = False, leading_text_in_red: str = ""
 ) -> None:
     """Print a text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
     from rich.text import Text
@@ -139,8 +139,8 @@ def _print_to_console(
 
     room = _terminal_width(stream) if stream.isatty() and not no_wrap else None
     styled = Text(remove_unbreakable_marks("\n".join(wrap_text(text, room)) if room else text))
-    if prefix_in_red:
-        styled.stylize("bold red", 0, len(prefix_in_red))
+    if leading_text_in_red:
+        styled.stylize("bold red", 0, len(leading_text_in_red))
     console.print(styled, soft_wrap=True)
 
 

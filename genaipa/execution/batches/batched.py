@@ -248,7 +248,7 @@ class BatchedSystem:
         except NoReplyError as error:
             if error.kind == UNCLEAR:
                 return batch if await self._check_was_accepted_or_requeue(batch, time.time()) else None
-            await self._give_up_batch_and_delay_retry(batch, error)
+            await self._give_up_batch_and_requeue_after_delay(batch, error)
             return None
         await self._ledger.record_batch_step(batch, "submitted", id=number)
         return batch
@@ -336,7 +336,7 @@ class BatchedSystem:
 
     async def _download_results_or_requeue_failed(self, batch: Batch, state: BatchState) -> None:
         if state.failure is not None:
-            await self._give_up_batch_and_delay_retry(batch, state.failure)
+            await self._give_up_batch_and_requeue_after_delay(batch, state.failure)
             return
         wait = self._plan.first_look
         for left in reversed(range(_DOWNLOADS)):
@@ -373,7 +373,7 @@ class BatchedSystem:
         self._news = True
         self._report_progress_and_list_pending()
 
-    async def _give_up_batch_and_delay_retry(self, batch: Batch, error: NoReplyError) -> None:
+    async def _give_up_batch_and_requeue_after_delay(self, batch: Batch, error: NoReplyError) -> None:
         """Take the requests of a batch again that failed as a whole: after a while, a few times, if that may pass."""
         await self._ledger.record_batch_step(batch, "given up", why=str(error))
         self._forget_pending_requests(batch.intended.lines)

@@ -9,7 +9,7 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures.figure import FigureScope
-from genaipa.reports.movements import moved_answers_tables
+from genaipa.reports.movements import make_moved_answers_tables
 from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class OutcomesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
-        moved = moved_answers_tables(study, scope, study.rows_once_per_answer())
+        moved = make_moved_answers_tables(study, scope, study.rows_once_per_answer())
         return Chapter(
             "asked",
             "What was asked, and what came back",

@@ -53,7 +53,7 @@ def silence_error_rates_table(study: Study) -> Table:
     """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _checked_answers_and_unchecked_count(study)
+    once, foreign = _select_checked_and_count_unchecked(study)
     data = pd.concat(
         [
             averages.summarize_each_group(once, by, partial(_estimate_silence_error_rate, error=error))
@@ -81,7 +81,7 @@ def silence_error_rates_table(study: Study) -> Table:
     )
 
 
-def _checked_answers_and_unchecked_count(study: Study) -> tuple[pd.DataFrame, int]:
+def _select_checked_and_count_unchecked(study: Study) -> tuple[pd.DataFrame, int]:
     """Return the answers about policies that the rules cover, and how many are in a language without rules."""
     once = averages.select_policy_rows(study.rows_once_per_answer("silence"))
     answered, recognized = (
@@ -93,7 +93,7 @@ def _checked_answers_and_unchecked_count(study: Study) -> tuple[pd.DataFrame, in
 
 def silence_error_differences_table(study: Study) -> Table:
     """Return the differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _checked_answers_and_unchecked_count(study)
+    judged, _ = _select_checked_and_count_unchecked(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
     for error, (where, claim) in _ERRORS.items():

@@ -94,9 +94,9 @@ def _describe_text_measures(formulas: list[tuple[str, Readability]]) -> str:
     )
 
 
-def _anchor_of_cited_reference(citation: str) -> str:
+def _anchor_of_bibliography_entry(author_and_year: str) -> str:
     """Return the anchor of a reference: kincaid-1975."""
-    return f"{citation.split(maxsplit=1)[0].strip(',').lower()}-{citation[-4:]}"
+    return f"{author_and_year.split(maxsplit=1)[0].strip(',').lower()}-{author_and_year[-4:]}"
 
 
 class TextsChapter(ChapterMaker):
@@ -108,7 +108,7 @@ class TextsChapter(ChapterMaker):
         formulas = [formula for _, formula in _list_readability_formulas(study.document_statistics) if formula.cited]
         measures = [
             f"{formula.formula} {'grade' if formula.grades else 'ease'} "
-            f'<a href="#{_anchor_of_cited_reference(formula.cited)}">[{formula.cited}]</a>'
+            f'<a href="#{_anchor_of_bibliography_entry(formula.cited)}">[{formula.cited}]</a>'
             for formula in formulas
         ]
         method = (
@@ -123,5 +123,5 @@ class TextsChapter(ChapterMaker):
             [],
             [] if table else ["The documents' statistics are not shown: none of the texts is available."],
             method=method if measures else "",
-            references={_anchor_of_cited_reference(formula.cited): formula.published for formula in formulas},
+            references={_anchor_of_bibliography_entry(formula.cited): formula.published for formula in formulas},
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, FigureScope
-from genaipa.reports.figures.fonts import installed_figure_fonts
+from genaipa.reports.figures.fonts import list_installed_figure_fonts
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, format_confidence, holds_for_policies_like_these
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.words import format_count
@@ -392,7 +392,9 @@ def _measure_text_width_in_points(text: str, font_size: float, *, bold: bool = F
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=list(installed_figure_fonts()), size=font_size, weight="bold" if bold else "normal")
+    font = FontProperties(
+        family=list(list_installed_figure_fonts()), size=font_size, weight="bold" if bold else "normal"
+    )
     across, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return 1.04 * float(across)  # letters of few pixels are a little wider
 

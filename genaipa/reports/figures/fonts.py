@@ -26,7 +26,7 @@ _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "H
 
 
 @cache
-def installed_figure_fonts() -> tuple[str, ...]:
+def list_installed_figure_fonts() -> tuple[str, ...]:
     """Return the names of the fonts of figures, as far as they are installed."""
     from matplotlib.font_manager import fontManager
 
@@ -41,7 +41,7 @@ def has_glyph(character: str) -> bool:
 
     return any(
         get_font(findfont(FontProperties(family=[name]))).get_char_index(ord(character))
-        for name in installed_figure_fonts()
+        for name in list_installed_figure_fonts()
     )
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.figures.fonts import has_glyph, installed_figure_fonts
+from genaipa.reports.figures.fonts import has_glyph, list_installed_figure_fonts
 from genaipa.runs.experiments import find_experiment
 from genaipa.scoring.rubric import Band, BandBounds
 from genaipa.systems.provider import shorten_system_names
@@ -108,7 +108,9 @@ def apply_house_style(svg_id_seed: str) -> Iterator[None]:
 
     with _DRAWING, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "font.family": list(installed_figure_fonts()), "svg.hashsalt": svg_id_seed})
+        mpl.rcParams.update(
+            {**_SETTINGS, "font.family": list(list_installed_figure_fonts()), "svg.hashsalt": svg_id_seed}
+        )
         yield
 
 

@@ -47,7 +47,7 @@ class QuestionWordings(NamedTuple):
 
 def shares_word_with_question(reply: str, question: QuestionWordings, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
-    language = _shared_language_with_question(reply, question, document)
+    language = _find_language_shared_with_question(reply, question, document)
     if language is None:
         return None
     names = set(stem_content_words(document.company, language))
@@ -67,7 +67,7 @@ def denials_concern_question(
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.
     """
-    language = _shared_language_with_question(reply, question, document)
+    language = _find_language_shared_with_question(reply, question, document)
     if language is None:
         return None
     if not language.silence or not language.silence.classes:
@@ -88,7 +88,7 @@ def denials_concern_question(
     return not set(stem_content_words(" ".join(named), language)) - common
 
 
-def _shared_language_with_question(reply: str, question: QuestionWordings, document: Document) -> Language | None:
+def _find_language_shared_with_question(reply: str, question: QuestionWordings, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
     language = language_to_read_reply(reply, document.language)
     return (

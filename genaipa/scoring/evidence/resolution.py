@@ -175,7 +175,7 @@ class _CitationLookup:
         if not top or citation.within or not self.parts or not citation.word.lower().startswith("part"):
             return False
         part_span, section = (
-            self._part_span(top.group()),
+            self._span_of_part_shown_to_system(top.group()),
             self.sections.find_section_by_label(f"Section {citation.number}"),
         )
         if section is None or (part_span and part_span[0] <= section.start < part_span[1]):
@@ -222,7 +222,7 @@ class _CitationLookup:
             return self._resolve_section_in_part(
                 replace(citation, word="Section", within=split[1], number=split[2].upper())
             )
-        part_span = self._part_span(number)
+        part_span = self._span_of_part_shown_to_system(number)
         if part_span is None:
             named = self.sections.find_section_or_explain_absence(f"Part {number}", citation.title)
             return named if named.span else self._resolve_missing_part(citation)
@@ -253,7 +253,7 @@ class _CitationLookup:
         return self._find_part_shown_to_system(citation.number)
 
     def _find_part_shown_to_system(self, part_number: str) -> FoundSection:
-        if part_span := self._part_span(part_number):
+        if part_span := self._span_of_part_shown_to_system(part_number):
             return FoundSection(f"Part {part_number}", part_span, split=True)
         # A system that was given no parts may count those of a summary.
         return FoundSection("", None, f"no Part {part_number} in this document", sure=bool(self.parts))
@@ -278,7 +278,7 @@ class _CitationLookup:
         invented = "but this document has no such heading" if self.sections.headings.is_title_absent(title) else ""
         return FoundSection(f"Part {part_number}", part_span, invented, split=True)
 
-    def _part_span(self, part_number: str) -> Span | None:
+    def _span_of_part_shown_to_system(self, part_number: str) -> Span | None:
         """Return the span of a part as the system was given it."""
         return (
             self.parts[int(part_number) - 1]
@@ -288,7 +288,7 @@ class _CitationLookup:
 
     def _resolve_section_in_part(self, citation: Citation) -> FoundSection:
         """Find a section, or several, said to be in a part."""
-        outer = self._part_span(citation.within)
+        outer = self._span_of_part_shown_to_system(citation.within)
         if outer is None:
             return self._resolve_section_outside_stated_part(citation)
         if citation.last:
@@ -323,7 +323,7 @@ class _CitationLookup:
                 f"{part}, {citation.singular_word_and_number}", citation.title
             )
         result = self.sections.find_section_or_explain_absence(citation.singular_word_and_number, citation.title)
-        if not self._part_span(citation.within):
+        if not self._span_of_part_shown_to_system(citation.within):
             return result
         if not result.span:
             # "Section E" may be the E of any section.
@@ -343,7 +343,7 @@ class _CitationLookup:
         return self._report_absence_or_other_title_in_part(part, citation)
 
     def _report_absence_or_other_title_in_part(self, part_label: str, citation: Citation) -> FoundSection:
-        part_span = self._part_span(citation.within)
+        part_span = self._span_of_part_shown_to_system(citation.within)
         section = (
             self.sections.find_section_in_part(citation.number, "", part_span) if part_span and citation.title else None
         )

@@ -105,7 +105,7 @@ def show_page(desk: Desk, user: User) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = _show_filters_and_select_answers(desk, disputes)
         opened = _choose_dispute_on_screen(desk, user, disputes, chosen)
-        _show_dispute_counts_and_names_checkbox(disputes, chosen, opened)
+        _show_total_disputes_and_names_checkbox(disputes, chosen, opened)
     if opened is None:
         show_notice("adjudication done", "No more answers match. Change the filters above.", "done")
         return
@@ -233,7 +233,7 @@ def _format_agreed_digits_with_dots(rubric: Rubric, dispute: Dispute) -> str:
     )
 
 
-def _show_dispute_counts_and_names_checkbox(
+def _show_total_disputes_and_names_checkbox(
     disputes: Mapping[str, Dispute], filtered_answers: list[str], opened: OpenDispute | None
 ) -> None:
     settled = sum(1 for dispute in disputes.values() if dispute.adjudication_or_mean_acceptance)

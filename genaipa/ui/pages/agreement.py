@@ -17,7 +17,7 @@ from genaipa.scoring.agreement import (
 )
 from genaipa.stats.agreement import LEVEL
 from genaipa.ui.answer_view import (
-    annotated_answer_texts_with_doubt,
+    annotated_answer_with_warning_if_wrong,
     load_case_or_rerun_page,
     make_question_text_to_scroll_to,
     show_scores_recording_exposure,
@@ -280,7 +280,7 @@ def _show_disputed_answer_with_settle_button(desk: Desk, user: User, answer_dige
     entries = [
         make_question_text_to_scroll_to(case, answer_digest),
         TitledText(reply, "Answer", fold=FOLD),
-        *annotated_answer_texts_with_doubt(case),
+        *annotated_answer_with_warning_if_wrong(case),
     ]
     show_texts("agreement reply", entries)
     show_scores_recording_exposure(desk, user, answer, key_prefix="agreement scores")

@@ -16,7 +16,7 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.scoring.assignment import is_score_requested
 from genaipa.ui.answer_view import (
-    annotated_answer_texts_with_doubt,
+    annotated_answer_with_warning_if_wrong,
     load_case_or_rerun_page,
     show_scores_recording_exposure,
 )
@@ -328,7 +328,7 @@ def _show_answer_recording_exposure(
             "system's names are masked.",
         )
         _show_question_and_reply(case.asked_with_earlier_exchange, case.mask_names_in_reply())
-    if annotated := annotated_answer_texts_with_doubt(case):
+    if annotated := annotated_answer_with_warning_if_wrong(case):
         show_texts("overview annotated", annotated)
     if visibility.can_see_scores(answer.digest):
         show_scores_recording_exposure(desk, visibility.user, answer, key_prefix="overview scores")

@@ -20,7 +20,7 @@ from genaipa.scoring.rubric import M_ALL_RANGE, format_signed_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import (
-    annotated_answer_texts_with_doubt,
+    annotated_answer_with_warning_if_wrong,
     load_case_or_rerun_page,
     make_question_text_to_scroll_to,
     show_scores_recording_exposure,
@@ -369,7 +369,10 @@ def _show_answer_with_optional_comparison(
         if other_answers
         else ALONE
     )
-    question, annotated = make_question_text_to_scroll_to(case, answer_digest), annotated_answer_texts_with_doubt(case)
+    question, annotated = (
+        make_question_text_to_scroll_to(case, answer_digest),
+        annotated_answer_with_warning_if_wrong(case),
+    )
     reply = TitledText(case.reply, "Answer" if picked == ALONE else cell.system, answer.status, fold=FOLD)
     if picked == ALONE:
         show_texts("results reply", [question, reply, *annotated])

@@ -79,7 +79,7 @@ def _load_package_pages() -> dict[str, DeskPage]:
     return load_entry_points_of_type(ENTRY_POINTS, DeskPage)
 
 
-def _titles_and_modules_by_page_path() -> dict[str, tuple[str, str]]:
+def _titles_and_modules_by_desk_page_path() -> dict[str, tuple[str, str]]:
     """Return path → title and module of the desk's own pages, each with those of packages that come after it."""
     pages = {}
     package_pages = {path: (page.title, page.module) for path, page in _load_package_pages().items()}
@@ -129,7 +129,7 @@ def _run_desk() -> None:
     leads = user is not None and user.adjudicates and not user.scores
     ours = {
         path: (title, _make_lazy_page_function(module))
-        for path, (title, module) in _titles_and_modules_by_page_path().items()
+        for path, (title, module) in _titles_and_modules_by_desk_page_path().items()
     }
     all_pages = ours | {path: page for path, page in _map_paths_to_pages_of_run_kinds(desk).items() if path not in ours}
     pages = {
