@@ -10,7 +10,7 @@ from genaipa.reports.significance import PRIMARY, format_p_value
 from genaipa.runs.selection import resolve_system_or_run_name, select_runs_and_apply_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     import pandas as pd
 
@@ -18,25 +18,22 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def describe_report_verdict_if_different(
-    workspace: Workspace, comparison: Comparison, names: Sequence[str], *, count_excluded: bool = False
-) -> str:
+def describe_report_verdict_if_different(workspace: Workspace, comparison: Comparison) -> str:
     """Say that a report of all runs finds no clear difference where the comparison finds one; else empty.
 
-    `names` are those that were compared; of runs, and of runs' systems, a report has no row.
+    Also of runs, and of runs' systems: of these a report has no row.
     """
     compared = comparison.frame[comparison.frame["family"] == PRIMARY].to_dict("records")
     if not compared or not compared[0]["p_holm"] < compared[0]["level"]:
         return ""
-    if {resolve_system_or_run_name(workspace, name).name for name in names} != set(comparison.systems):
+    names = {resolve_system_or_run_name(workspace, name).name for name in (comparison.first, comparison.second)}
+    if names != set(comparison.systems):
         return ""
     sources = select_runs_and_apply_filters(workspace, ())
     systems = len({system for source in sources for system in source.systems})
     if compared[0]["p_holm"] * systems * (systems - 1) / 2 < compared[0]["level"]:
         return ""  # Holm's p is never larger
-    study = gather_study_with_stored_scores(
-        workspace, sources, count_excluded=count_excluded, without_reading_texts=True
-    )
+    study = gather_study_with_stored_scores(workspace, sources, without_reading_texts=True)
     return describe_pair_if_unclear(m_all_differences_of_all_system_pairs(study.table), comparison.systems)
 
 

@@ -37,4 +37,4 @@ def test_one_verdict_is_told_once(demo: tuple[Path, Finished]) -> None:
     """Of systems that differ either way, of those that do not by themselves, and of runs, nothing more is said."""
     workspace = find_workspace(demo[0])
     for names in (("careful", "breezy"), ("extractive", "breezy"), ("demo:careful", "demo:breezy")):
-        assert describe_report_verdict_if_different(workspace, compare(*names, workspace=workspace), names) == ""
+        assert describe_report_verdict_if_different(workspace, compare(*names, workspace=workspace)) == ""

@@ -136,7 +136,6 @@ def compare(
     check_report_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, ReleaseGate
-    from genaipa.reports.report_verdict import describe_report_verdict_if_different
 
     workspace.check_output_outside_data(output)
     form, wanted = _resolve_suffix_and_figure_formats(output, md, formats, force=force)
@@ -163,11 +162,6 @@ def compare(
         return
     for problem in result.problems:
         print_to_stderr(problem)
-    in_report = ""
-    if not (only or judge or json):
-        in_report = describe_report_verdict_if_different(
-            workspace, result, (first, second), count_excluded=include_excluded
-        )
     held = ReleaseGate(result, gate) if gate is not None else None
     runs = sorted({source.folder.name for side in sides for source in side})
     if output:
@@ -175,22 +169,27 @@ def compare(
         print_to_stderr(f"Written to {output}.")
     if md:
         _write_comparison_markdown(workspace, result, held, md, output, runs, force=force)
-    _print_all_comparisons(result, held, runs, rule_scored, in_report, show_all=everything, json=json)
+    _print_comparisons(result, held, runs, rule_scored, None if alone else workspace, show_all=everything, json=json)
     if held and held.is_failing:
         raise typer.Exit(LOST)
 
 
-def _print_all_comparisons(
+def _print_comparisons(
     comparison: Comparison,
     gate: ReleaseGate | None,
     run_names: Sequence[str],
     rule_comparisons: Mapping[str, ResultsComparison],
-    report_verdict: str,
+    workspace_with_report: Workspace | None,
     *,
     show_all: bool,
     json: bool,
 ) -> None:
-    """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule."""
+    """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule.
+
+    With a workspace, the verdict of its report is told where that is another.
+    """
+    from genaipa.reports.report_verdict import describe_report_verdict_if_different
+
     if json:
         print_json(
             comparison.as_json()
@@ -198,7 +197,10 @@ def _print_all_comparisons(
             | _rule_comparison_json_rows_by_name(rule_comparisons)
         )
     else:
-        _print_comparison(comparison, gate, run_names, report_verdict, all_rows_and_columns=show_all)
+        unclear = (
+            describe_report_verdict_if_different(workspace_with_report, comparison) if workspace_with_report else ""
+        )
+        _print_comparison(comparison, gate, run_names, unclear, all_rows_and_columns=show_all)
         _print_rule_comparisons(rule_comparisons, all_measures=show_all, json=False)
 
 
