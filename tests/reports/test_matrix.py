@@ -71,7 +71,7 @@ def test_pairs_are_those_of_compare() -> None:
             assert (low > 0 or high < 0) == (pair[f"{about}p_holm"] < one["level"])
     assert made["policies_p_holm"].tolist() == pytest.approx(adjust_p_by_holm(single))
     alike = made[[{*pair} == {"b/two", "c/three"} for pair in made.index]]
-    assert alike["meaning"].tolist() == [""]
+    assert alike["meaning"].tolist() == ["may be chance"]
     assert made.loc[("a/one", "d/four"), "meaning"] == "a/one higher"
 
 
