@@ -77,13 +77,13 @@ def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[
         return
     method = (
         "Of the comparison of partners: from who has which answers, in what share of studies a partner "
-        f"{HARSH:g} points of M_all harsher than the others would be found (noncentral t), with assumed standard "
-        f"deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer and {ANSWER_DEVIATION:g} "
-        "between answers."
+        f"{HARSH:g} points of M_all harsher than the others would be found (approximated by a noncentral t), with "
+        f"assumed standard deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer "
+        f"and {ANSWER_DEVIATION:g} between answers."
     )
     yield "3.1.3.1", method, _SPLIT
     who = f" (for {weakest.partner}, who is found least often)" if weakest.partner else ""
-    yield "3.1.3.2", f"Of the comparison of partners: {weakest.power:.0%}{who}.", _SPLIT
+    yield "3.1.3.2", f"Of the comparison of partners: about {weakest.power:.0%}{who}.", _SPLIT
     yield "3.1.3.3", "Of the comparison of partners: genaipa_partners.power.", _SPLIT
 
 
