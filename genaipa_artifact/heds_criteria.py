@@ -49,9 +49,7 @@ def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> s
         _describe_rule_of_points(rubric)
         if metric == rubric.points_metric and any(score.ticks is not None for score in records.scores)
         else "",
-        f"guidelines.md has a section on it (SHA-256 of the file: {records.guidelines.digest})."
-        if section and records.guidelines
-        else "",
+        "guidelines.md has a section on it." if section else "",
     )
 
 

@@ -366,7 +366,7 @@ def describe_training_of_evaluators(records: HumanEvaluationRecords) -> HedsAnsw
         )
     if records.guidelines:
         sentences.append(
-            f"Written guidelines are in guidelines.md (SHA-256 {records.guidelines.digest}); the records don't say who "
+            "Written guidelines are in guidelines.md, of which pack.json has the digest; the records don't say who "
             "read them."
         )
     if not sentences:

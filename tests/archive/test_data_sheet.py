@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -176,7 +175,6 @@ def rescore(records: HumanEvaluationRecords, *events: Event) -> HumanEvaluationR
 def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Evaluated) -> None:
     """Each expected figure was counted by hand in `mixed_events`."""
     said = texts(fill(evaluated.mixed))
-    guidelines = hashlib.sha256(b"## accuracy\n\nBy the text alone.").hexdigest()
     per_system = {
         system: sum(record.system == system for record in (*evaluated.drawn, evaluated.beside))
         for system in ("scripted/say.yaml", "scripted/say1.yaml")
@@ -203,8 +201,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "adjudications alone. 1 name "
         "left out by desk.yaml is not counted.",
         "3.2.4": "1 score by 1 of 4 analysts is recorded as calibration: given to be compared with a reference "
-        f"analyst's. Written guidelines are in guidelines.md (SHA-256 {guidelines}); the records don't say who read "
-        "them. [introductions and practice beside these]",
+        "analyst's. Written guidelines are in guidelines.md, of which pack.json has the digest; the records don't say "
+        "who read them. [introductions and practice beside these]",
         "3.3.2": "17 of 19 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
         "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
         "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
@@ -224,7 +222,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "4.3.2": "The meanings of its values: +1: entirely correct; +0.5: partially correct; -1: incorrect. "
         "Where the document does not answer, the rubric says: “The document does not answer this question: the right "
         "answer is to say so, and any mention of a section scores -1 on reference.” "
-        f"guidelines.md has a section on it (SHA-256 of the file: {guidelines}).",
+        "guidelines.md has a section on it.",
         "4.3.3": "3",
         "4.3.4": "+1, +0.5, -1",
         "4.3.5": "Option 1. At the desk, one button (and digit key) for each value, with its meaning. [how scores from "
