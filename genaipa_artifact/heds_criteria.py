@@ -46,26 +46,23 @@ def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> s
     return join_sentences(
         f"The meanings of its values: {meanings}.",
         f"Where the document does not answer, the rubric says: “{rubric.silent_rule}”" if rubric.silent_rule else "",
-        _describe_rule_of_points(records) if metric == rubric.points_metric else "",
-        f"guidelines.md has a section on it (SHA-256 of the file: {records.guidelines.digest})."
-        if section and records.guidelines
+        _describe_rule_of_points(rubric)
+        if metric == rubric.points_metric and any(score.ticks is not None for score in records.scores)
         else "",
+        "guidelines.md has a section on it." if section else "",
     )
 
 
-def _describe_rule_of_points(records: HumanEvaluationRecords) -> str:
-    """Say which value follows from ticked points, and whether any were ticked."""
-    rubric = records.rubric
+def _describe_rule_of_points(rubric: Rubric) -> str:
+    """Say which value follows from ticked points."""
     needs = "; ".join(
         f"{format_signed_value(value)} from {100 * needed.vital:g} % of the vital "
         f"and {100 * needed.okay:g} % of the other points"
         for value, needed in zip(rubric.values, rubric.metrics[rubric.points_metric].points, strict=False)
     )
-    ticked = any(score.ticks is not None for score in records.scores)
-    return join_sentences(
+    return (
         f"From ticked points of an annotated answer a value follows as a suggestion: {needs}; else "
-        f"{format_signed_value(rubric.values[-1])}.",
-        "" if ticked else "No score has ticks.",
+        f"{format_signed_value(rubric.values[-1])}."
     )
 
 
@@ -175,11 +172,12 @@ def name_measures_of_evaluator_agreement(records: HumanEvaluationRecords, metric
     row = records.agreement_table_row_of_metric(metric)
     if row is None:
         return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+    interval = "" if isnan(float(str(row["low"]))) else ", with an interval by the jackknife over answers"
     return HedsAnswer(
-        "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's AC2, over "
-        f"{format_count(_int_or_raise(row['answers']), 'answer text')} that two or more people scored "
-        "without having seen "
-        f"others' scores, as recorded ({format_count(_int_or_raise(row['analysts']), 'person', 'people')}).",
+        f"Krippendorff's alpha for ordinal values{interval}, and Gwet's AC2, over "
+        f"{format_count(_int_or_raise(row['answers']), 'answer text')} with the scores of two or more people "
+        f"({format_count(_int_or_raise(row['analysts']), 'person', 'people')} in all). Scores that are recorded as "
+        "given in sight of others' are left out.",
         "study.zip: report/tables/agreement.csv",
         authors_part="" if records.has_only_desk_scores else "whether scores from elsewhere were independent",
     )

@@ -5,17 +5,21 @@ Nobody records a power analysis before a study; this one comes after it, as `gen
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
+from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.reports.averages import select_policy_rows
 from genaipa.reports.matches import match_systems_by_measure
 from genaipa.reports.part import drop_sparsely_scored_experiments
 from genaipa.reports.significance import OVERALL, describe_detectable_difference
+from genaipa.words import format_count
 from genaipa_artifact.heds import HedsAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from genaipa.reports.matches import MatchedScores
     from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 _PAIRS_COMPUTED = 3
@@ -25,12 +29,13 @@ _SOURCE = "study.zip: report/tables/system-differences.csv"
 
 
 def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
-    """Describe how detectable differences are found; None where no two systems are compared."""
-    if not _compared_system_pairs(records):
+    """Describe how detectable differences are found; None where none is."""
+    if next(_iterate_pairs_and_detectable_differences(records), None) is None:
         return None
     return HedsAnswer(
         "After the study: the variance of the differences found between two systems is split into questions, documents "
-        "and the rest (analysis of variance), and studies of the same size are simulated from it.",
+        "and the rest (analysis of variance), and studies with as many questions about as many documents, each "
+        "question about each document, are simulated from it.",
         _SOURCE,
         authors_part=_BEFORE,
     )
@@ -38,18 +43,22 @@ def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAn
 
 def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Give the smallest difference that studies like this find, for some pairs of systems; None where none is known."""
-    sentences = list(_iterate_detectable_differences(records))
-    return HedsAnswer(" ".join(sentences), _SOURCE, authors_part=_BEFORE) if sentences else None
+    sentences = [sentence for _, sentence in _iterate_pairs_and_detectable_differences(records)]
+    if not sentences:
+        return None
+    pair_count = len(_compared_system_pairs(records))
+    if len(sentences) < pair_count:
+        sentences.append(f"The report compares {format_count(pair_count, 'pair')} of systems.")
+    return HedsAnswer(" ".join(sentences), _SOURCE, authors_part=_BEFORE)
 
 
 def name_code_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
-    """Name the command that gives detectable differences; None where no two systems are compared."""
-    pairs = _compared_system_pairs(records)
-    if not pairs:
-        return None
-    return HedsAnswer(
-        f"genaipa.stats.power, by the command: genaipa compare {' '.join(pairs[0])}.", _SOURCE, authors_part=_BEFORE
-    )
+    """Name the command that gives detectable differences; None where none is known."""
+    for pair, _ in _iterate_pairs_and_detectable_differences(records):
+        # Without the option, systems that were not asked the same are not compared.
+        command = shlex.join(["genaipa", "compare", *pair, "--anyway"])
+        return HedsAnswer(f"genaipa.stats.power, by the command: {command}.", _SOURCE, authors_part=_BEFORE)
+    return None
 
 
 def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, str]]:
@@ -59,10 +68,28 @@ def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, s
     return [(str(row["first"]), str(row["second"])) for row in table.data.to_dict("records")]
 
 
-def _iterate_detectable_differences(records: HumanEvaluationRecords) -> Iterator[str]:
+def _iterate_pairs_and_detectable_differences(
+    records: HumanEvaluationRecords,
+) -> Iterator[tuple[tuple[str, str], str]]:
     by_people = records.study.table[records.study.table["scorer"] != "machine"]
     rows = select_policy_rows(drop_sparsely_scored_experiments(by_people))
     for first, second in _compared_system_pairs(records)[:_PAIRS_COMPUTED]:
         match = match_systems_by_measure(rows[rows["system"] == first], rows[rows["system"] == second], (OVERALL,))
         for sentence in describe_detectable_difference(match[OVERALL]):
-            yield f"{first} and {second}: {sentence.removeprefix('Power: ')}"
+            parts = [f"{first} and {second}: {sentence.removeprefix('Power: ')}"]
+            yield (first, second), " ".join([*parts, *describe_questions_of_match(match[OVERALL])])
+
+
+def describe_questions_of_match(match: MatchedScores) -> Iterator[str]:
+    """Yield how many of a match's questions are follow-ups, and that not each is about each document."""
+    named = match.apart[match.apart["document"] != ""]
+    questions, documents = set(named["question"].astype(str)), named["document"].nunique()
+    follow_ups = sum(id_without_follow_up_suffix(question) != question for question in questions)
+    if follow_ups:
+        yield f"Of these questions, {follow_ups:,} {'is a follow-up' if follow_ups == 1 else 'are follow-ups'}."
+    compared, crossed = len(named), len(questions) * documents
+    if compared < crossed:
+        yield (
+            f"That takes each question about each document, {crossed:,} comparisons; with the {compared:,} of this "
+            "study, it is larger."
+        )

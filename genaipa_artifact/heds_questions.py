@@ -366,7 +366,7 @@ def describe_training_of_evaluators(records: HumanEvaluationRecords) -> HedsAnsw
         )
     if records.guidelines:
         sentences.append(
-            f"Written guidelines are in guidelines.md (SHA-256 {records.guidelines.digest}); the records don't say who "
+            "Written guidelines are in guidelines.md, of which pack.json has the digest; the records don't say who "
             "read them."
         )
     if not sentences:
@@ -407,7 +407,9 @@ def name_kinds_of_quality_assurance(records: HumanEvaluationRecords) -> HedsAnsw
     manual = not {"adjudication", "sending back", "acceptance of means"}.isdisjoint(kinds)
     return HedsAnswer(
         f"Recorded: {join_names(kinds)}.",
-        _join_nonempty_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
+        _join_nonempty_sources(
+            f"{SCORES} (answer, analyst, kind, calibration)", _DESK if records.study.log.left_out else ""
+        ),
         option=3 if manual else None,
         authors_part=f"the form's {'other ' if manual else ''}options that fit, and methods beside these",
     )
@@ -420,7 +422,9 @@ def describe_figures_of_quality_assurance(records: HumanEvaluationRecords) -> He
         return None
     return HedsAnswer(
         " ".join(sentences),
-        _join_nonempty_sources(f"{SCORES} (kind, calibration)", _DESK if records.study.log.left_out else ""),
+        _join_nonempty_sources(
+            f"{SCORES} (answer, analyst, kind, calibration)", _DESK if records.study.log.left_out else ""
+        ),
         authors_part="methods beside these",
     )
 

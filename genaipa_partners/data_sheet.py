@@ -37,7 +37,9 @@ def describe_partners_for_data_sheet(
         f"{join_names(names)}, within each language and system by turns: {len(split.shared):,} to several of them "
         f"(asked for: {split.share:g} %), each other text to one."
     )
-    yield "3.1.2", dealt, _SPLIT
+    training = len({event for share in split.partners for event in share.training})
+    first = " Shared first were those that a reference analyst had scored, which chance did not choose."
+    yield "3.1.2", f"{dealt}{first if training else ''}", _SPLIT
     yield from _describe_power_of_split(split, study)
     columns = study.table
     scored = columns[columns["partner"].astype(str).isin(names)] if "partner" in columns else columns[:0]
@@ -45,12 +47,13 @@ def describe_partners_for_data_sheet(
     if len(analysts):
         counts = join_names([f"{name} ({count:,})" for name, count in analysts.items()])
         yield "3.2.1", f"Analysts whose scores were joined, by partner: {counts}.", "study.zip: scores.jsonl (id)"
-    training = len({event for share in split.partners for event in share.training})
     if training:
         came = f"{format_count(training, 'score')} of a reference analyst came with the partners' packs, to train by."
         yield "3.2.4", came, _SPLIT
     if severities := tables.get("partners"):
-        yield "3.3.3.1", "Also recorded: comparison of partners, on answers that several scored.", _TABLE
+        kinds = {"shared": "answers that several scored", "own": "answers of their own, which chance dealt"}
+        compared = join_names([kind for column, kind in kinds.items() if severities.data[column].any()])
+        yield "3.3.3.1", f"Also recorded: comparison of partners{f', on {compared}' if compared else ''}.", _TABLE
         yield "3.3.3.2", _describe_severities(severities), _TABLE
 
 
@@ -74,13 +77,13 @@ def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[
         return
     method = (
         "Of the comparison of partners: from who has which answers, in what share of studies a partner "
-        f"{HARSH:g} points of M_all harsher than the others would be found (noncentral t), with assumed standard "
-        f"deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer and {ANSWER_DEVIATION:g} "
-        "between answers."
+        f"{HARSH:g} points of M_all harsher than the others would be found (approximated by a noncentral t), with "
+        f"assumed standard deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer "
+        f"and {ANSWER_DEVIATION:g} between answers."
     )
     yield "3.1.3.1", method, _SPLIT
     who = f" (for {weakest.partner}, who is found least often)" if weakest.partner else ""
-    yield "3.1.3.2", f"Of the comparison of partners: {weakest.power:.0%}{who}.", _SPLIT
+    yield "3.1.3.2", f"Of the comparison of partners: about {weakest.power:.0%}{who}.", _SPLIT
     yield "3.1.3.3", "Of the comparison of partners: genaipa_partners.power.", _SPLIT
 
 
@@ -92,4 +95,13 @@ def _describe_severities(severities: Table) -> str:
         else f"{row['partner']} not known (too few answers)"
         for row in severities.data.to_dict("records")
     ]
-    return f"Points of M_all by which partners are above (+) or below (-) the others: {'; '.join(phrases)}."
+    standing_out = [str(row["partner"]) for row in severities.data.to_dict("records") if row["stands_out"]]
+    apart = (
+        f" The others leave out whoever stands out: {join_names(standing_out)}."
+        if standing_out and len(phrases) > len(standing_out)
+        else ""
+    )
+    return (
+        "Points of M_all by which partners are above (+) or below (-) the others, with intervals that hold for all "
+        f"partners together: {'; '.join(phrases)}.{apart}"
+    )

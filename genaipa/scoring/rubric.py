@@ -374,11 +374,6 @@ class Guidelines:
     text: str
     sections: dict[str, str]
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the text."""
-        return sha256_of(self.text)
-
 
 def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
     """Return the workspace's guidelines, None without a file; a DataError if it can't be used with this rubric."""

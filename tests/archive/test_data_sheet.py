@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -19,7 +18,9 @@ from stores import GOOD, POOR, opened
 from genaipa.answers.gather import gather_study
 from genaipa.plugins import entry_point_targets
 from genaipa.questions.points import Ticks
+from genaipa.questions.sets import follow_up_id
 from genaipa.reports.chapters.agreement import analyst_alpha_table
+from genaipa.reports.matches import MatchedScores
 from genaipa.reports.table import make_table
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
 from genaipa.runs.selection import select_runs_and_apply_filters
@@ -31,6 +32,7 @@ from genaipa.workspace import find_workspace
 from genaipa_artifact.evaluation import ADDITIONS_GROUP, HumanEvaluationRecords, SheetAddition
 from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
+from genaipa_artifact.heds_power import describe_questions_of_match
 from genaipa_artifact.heds_questions import QUESTIONS
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ AUTHORS = (
 """Questions that no record answers."""
 UNSCORED = {"2.1", "2.2", "2.3", "2.4", "4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.6", "4.3.7"}
 """Questions that a study answers that nobody scored."""
+POWER = {"3.1.3.1", "3.1.3.2", "3.1.3.3"}
 STAND_INS = "Not models: scripted/say.yaml, scripted/say1.yaml (replies from a file, for trying things out)."
 SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
 HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
@@ -172,7 +175,6 @@ def rescore(records: HumanEvaluationRecords, *events: Event) -> HumanEvaluationR
 def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Evaluated) -> None:
     """Each expected figure was counted by hand in `mixed_events`."""
     said = texts(fill(evaluated.mixed))
-    guidelines = hashlib.sha256(b"## accuracy\n\nBy the text alone.").hexdigest()
     per_system = {
         system: sum(record.system == system for record in (*evaluated.drawn, evaluated.beside))
         for system in ("scripted/say.yaml", "scripted/say1.yaml")
@@ -199,8 +201,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "adjudications alone. 1 name "
         "left out by desk.yaml is not counted.",
         "3.2.4": "1 score by 1 of 4 analysts is recorded as calibration: given to be compared with a reference "
-        f"analyst's. Written guidelines are in guidelines.md (SHA-256 {guidelines}); the records don't say who read "
-        "them. [introductions and practice beside these]",
+        "analyst's. Written guidelines are in guidelines.md, of which pack.json has the digest; the records don't say "
+        "who read them. [introductions and practice beside these]",
         "3.3.2": "17 of 19 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
         "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
         "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
@@ -220,7 +222,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "4.3.2": "The meanings of its values: +1: entirely correct; +0.5: partially correct; -1: incorrect. "
         "Where the document does not answer, the rubric says: “The document does not answer this question: the right "
         "answer is to say so, and any mention of a section scores -1 on reference.” "
-        f"guidelines.md has a section on it (SHA-256 of the file: {guidelines}).",
+        "guidelines.md has a section on it.",
         "4.3.3": "3",
         "4.3.4": "+1, +0.5, -1",
         "4.3.5": "Option 1. At the desk, one button (and digit key) for each value, with its meaning. [how scores from "
@@ -232,9 +234,9 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. "
         "Over all criteria: M_all = (sum + 5) / 10 x 90 + 10, of the sum of an answer's values. [what the main "
         "reference does beside this]",
-        "4.3.11.1": "Krippendorff's alpha for ordinal values, with an interval by resampling the answers, and Gwet's "
-        "AC2, over 5 answer texts that two or more people scored without having seen others' scores, as recorded (3 "
-        "people). [whether scores from elsewhere were independent]",
+        "4.3.11.1": "Krippendorff's alpha for ordinal values, and Gwet's AC2, over 5 answer texts with the scores of "
+        "two or more people (3 people in all). Scores that are recorded as given in sight of others' are left out. "
+        "[whether scores from elsewhere were independent]",
         # Four pairs alike, one apart, nine values of ten alike: observed and expected disagreement are 1/5.
         "4.3.11.2": "alpha 0.00; AC2 0.76; too few answers, "
         "or too few with differing values, for a confidence interval.",
@@ -325,10 +327,21 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
     assert "With 1 of them analysts were shown the points" in entries["completeness", "4.3.8"]
     assert entries["accuracy", "4.3.8"] == "Option 2. A value of the scale for each answer, in 3 scores."
     assert "+1 from 100 % of the vital and 50 % of the other points" in entries["completeness", "4.3.2"]
-    assert "ticks" not in entries["completeness", "4.3.2"]
+    untouched = {(entry.criterion, entry.number): entry.answer_for_readers for entry in fill(evaluated.mixed).entries}
+    assert "ticked" not in untouched["completeness", "4.3.2"], "nobody was shown points, so their rule defines nothing"
     assert entries["", "3.1.2"].startswith("24 of 24 answers were put into a random order")
     assert "12 answers, of which 3 were scored." in entries["", "3.1.2"]
     assert entries["", "3.1.2"].endswith("[how those scored of it, the documents and the questions were chosen]")
+
+
+def test_agreement_names_the_method_of_an_interval_that_is_there(evaluated: Evaluated) -> None:
+    """With too few answers there is none, and so no method."""
+    agreement = evaluated.mixed.tables["agreement"]
+    known = {"agreement": replace(agreement, data=agreement.data.assign(low=0.1, high=0.9))}
+    said = texts(fill(replace(evaluated.mixed, tables=known)))
+    assert ", with an interval by the jackknife over answers, and Gwet's AC2" in said["4.3.11.1"]
+    assert "(0.10 to 0.90)" in said["4.3.11.2"]
+    assert "interval" not in texts(fill(evaluated.mixed))["4.3.11.1"]
 
 
 def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,10 +384,36 @@ def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated)
     """For the pairs of systems that the report compares; what was planned before is the authors'."""
     pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])
     tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
-    said = texts(fill(replace(evaluated.mixed, tables=tables)))
-    assert "compare scripted/say.yaml scripted/say1.yaml. [the power analysis before the study]" in said["3.1.3.3"]
+    records_of_pair = replace(evaluated.mixed, tables=tables)
+    said = texts(fill(records_of_pair))
+    command = "genaipa compare scripted/say.yaml scripted/say1.yaml --anyway."
+    assert f"{command} [the power analysis before the study]" in said["3.1.3.3"], "the two may not be asked alike"
     assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
     assert "would be found in 80% of studies" in said["3.1.3.2"]
+    assert "The report compares" not in said["3.1.3.2"]
+    five = replace(tables["system-differences"], data=pd.concat([pair] * 5))
+    more = texts(fill(replace(records_of_pair, tables={"system-differences": five})))["3.1.3.2"]
+    assert " The report compares 5 pairs of systems." in more, "some of which the sheet leaves out"
+    one = records_of_pair.study.select_rows(records_of_pair.study.table["question"] == "Q1")
+    assert not POWER & texts(fill(replace(records_of_pair, study=one))).keys(), "no method where it found nothing"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["Q1 acme", "Q1 bolt", "Q2 acme", "Q2 bolt"], []),
+        (["Q1 acme", f"{follow_up_id('Q1')} acme"], ["Of these questions, 1 is a follow-up."]),
+        (
+            ["Q1 acme", "Q2 bolt", "Q3 bolt"],
+            ["That takes each question about each document, 6 comparisons; with the 3 of this study, it is larger."],
+        ),
+    ],
+)
+def test_a_detectable_difference_says_of_which_questions_it_is(cells: list[str], said: list[str]) -> None:
+    """Follow-ups count as questions in it, and it takes each question as asked about each document."""
+    rows = pd.DataFrame([cell.split() for cell in cells], columns=["question", "document"])
+    none = pd.Series(dtype=float)
+    assert [*describe_questions_of_match(MatchedScores(pd.DataFrame(), rows, none, none, [], []))] == said
 
 
 def test_a_sheet_in_latex_has_no_command_of_others(evaluated: Evaluated) -> None:

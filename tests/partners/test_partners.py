@@ -529,4 +529,12 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     assert "31 to several of them (asked for: 100 %)" in sentences["3.1.2"]
     assert sentences["3.2.1"].endswith("ard (2), bbc (2) and rai (2).")
     assert "rai -" in sentences["3.3.3.2"]
-    assert re.search(r"partners: \d+% \(for \w+, who", sentences["3.1.3.2"])
+    assert sentences["3.3.3.2"].endswith(". The others leave out whoever stands out: rai.")
+    assert sentences["3.3.3.1"].endswith(" partners, on answers that several scored."), "nobody had any of their own"
+    assert "chance did not choose" not in sentences["3.1.2"], "nobody was trained"
+    record["partners"][0]["training"] = ["0" * 32]
+    write("study-split.json", json.dumps(record))
+    trained = {number: sentence for number, sentence, _ in describe_partners_for_data_sheet(workspace, study, {})}
+    assert trained["3.1.2"].endswith("a reference analyst had scored, which chance did not choose.")
+    assert trained["3.2.4"].startswith("1 score of a reference analyst came with")
+    assert re.search(r"partners: about \d+% \(for \w+, who", sentences["3.1.3.2"])

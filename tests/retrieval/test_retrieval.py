@@ -24,6 +24,7 @@ from genaipa.reports.notable import notable_sentences
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 from genaipa_retrieval import chapter as retrieval
+from genaipa_retrieval.data_sheet import describe_passages_for_data_sheet
 from genaipa_retrieval.fact import Passages
 
 if TYPE_CHECKING:
@@ -76,7 +77,12 @@ def test_passages_are_counted_by_answer() -> None:
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
     assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
-    assert gathered(without_reading_texts=True).make_tidy_table()["passages"].isna().all()
+    ((number, sentence, _),) = describe_passages_for_data_sheet(find_workspace(), gathered(), {})
+    assert number == "2.1"
+    assert sentence.startswith(f"With {int((frame['passages'] > 0).sum())} replies of bots:Bot, passages that")
+    unread = gathered(without_reading_texts=True)
+    assert unread.make_tidy_table()["passages"].isna().all()
+    assert not [*describe_passages_for_data_sheet(find_workspace(), unread, {})]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
