@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.__main__ import print_table
 from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import unpack_for_scoring_unless_done
+from genaipa.archive.study_pack import unpack_for_scoring_unless_done
 from genaipa.files.stamps import now
 from genaipa.reports.figures.figure import FigureScope
 from genaipa.runs.selection import select_runs_and_apply_filters

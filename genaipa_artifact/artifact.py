@@ -1,6 +1,6 @@
 """Write the artifact of a study into a folder.
 
-    study.zip               the packed study (`genaipa.archive`)
+    study.zip               the packed study (`genaipa.archive.study_pack`)
     README.md               its contents and their licenses
     ARTIFACT-APPENDIX.md    PoPETs' outline filled in: requirements, commands, time, expected results
     constraints.txt         the versions of all packages that made the tables
@@ -32,8 +32,8 @@ from packaging.utils import canonicalize_name
 
 from genaipa import __version__
 from genaipa.answers import tidy as tidy_table
-from genaipa.archive import pack_study
 from genaipa.archive.contents import REPORT
+from genaipa.archive.study_pack import pack_study
 from genaipa.errors import UsageError
 from genaipa.files.atomic import open_for_atomic_write
 from genaipa.files.text import format_inline_code
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.archive import WrittenPack
+    from genaipa.archive.study_pack import WrittenPack
     from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.archive import WrittenPack
+    from genaipa.archive.study_pack import WrittenPack
     from genaipa.reports.table import Table
     from genaipa.scoring.events import Event, EventKind
     from genaipa.scoring.rubric import Guidelines, Rubric

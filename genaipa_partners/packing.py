@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import msgspec
 
 from genaipa import __version__
-from genaipa.archive import copy_own_rubric_into_pack, write_file_making_folder, write_pack_file
 from genaipa.archive.contents import FORMAT as PACK_FORMAT
 from genaipa.archive.contents import RUNS, SCORES, Pack
+from genaipa.archive.study_pack import copy_own_rubric_into_pack, write_file_making_folder, write_pack_file
 from genaipa.errors import UsageError, format_shell_command
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import DEFAULT

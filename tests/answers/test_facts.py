@@ -10,7 +10,7 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import pack_study, unpack_and_rebuild_report
+from genaipa.archive.study_pack import pack_study, unpack_and_rebuild_report
 from genaipa.errors import DataError
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.validation import validate

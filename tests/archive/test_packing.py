@@ -22,8 +22,8 @@ from pages import desk_here
 from running import TEXT, answers, carry_out, dated, make_workspace, spec, texts_below, write
 from stores import GOOD, POOR, opened, score
 
-from genaipa.archive import PACK, copy_own_rubric_into_pack, read_checked_pack, unpack_and_rebuild_report
 from genaipa.archive.contents import FORMAT, is_inert_page, may_pack_hold_file
+from genaipa.archive.study_pack import PACK, copy_own_rubric_into_pack, read_checked_pack, unpack_and_rebuild_report
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import read_yaml

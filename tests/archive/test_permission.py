@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from running import TEXT, answers, carry_out, make_workspace, spec, write
 
-from genaipa.archive import iterate_packed_run_files
+from genaipa.archive.study_pack import iterate_packed_run_files
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.permission import SharingPermission, classify_origin_of_reply_words

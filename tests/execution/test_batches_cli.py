@@ -12,7 +12,7 @@ from servers import GoogleServer, OpenAIServer, reply
 from size import size
 from test_batches import SYSTEM, serving, system_of
 
-from genaipa.archive import iterate_packed_run_files
+from genaipa.archive.study_pack import iterate_packed_run_files
 from genaipa.runs.batches import BATCHES
 from genaipa.runs.selection import SelectedRun, find_run
 from genaipa.workspace import find_workspace

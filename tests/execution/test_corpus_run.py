@@ -11,7 +11,7 @@ import pytest
 from running import make_workspace
 
 from benchmarks.made_up import made_up
-from genaipa.archive import iterate_packed_run_files
+from genaipa.archive.study_pack import iterate_packed_run_files
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run

@@ -16,7 +16,7 @@ from stores import GOOD, POOR, score
 
 import genaipa as api
 from benchmarks.made_up import made_up
-from genaipa.archive import iterate_packed_run_files
+from genaipa.archive.study_pack import iterate_packed_run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare_run

@@ -19,7 +19,7 @@ from stores import GOOD, POOR, kept, opened, score, undo
 
 from benchmarks.made_partners import write_study
 from genaipa.answers.gather import gather_study_with_stored_scores
-from genaipa.archive import unpack_for_scoring_unless_done
+from genaipa.archive.study_pack import unpack_for_scoring_unless_done
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet

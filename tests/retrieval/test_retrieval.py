@@ -18,7 +18,7 @@ from benchmarks.passages import MISSES, held
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_study
 from genaipa.answers.study import Study
-from genaipa.archive import pack_study, unpack_and_rebuild_report
+from genaipa.archive.study_pack import pack_study, unpack_and_rebuild_report
 from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.notable import notable_sentences
 from genaipa.runs.selection import select_runs_and_apply_filters

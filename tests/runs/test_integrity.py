@@ -16,7 +16,7 @@ from size import size
 from stores import opened, score
 
 from genaipa.answers.gather import gather_study
-from genaipa.archive import iterate_packed_run_files
+from genaipa.archive.study_pack import iterate_packed_run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply

@@ -13,7 +13,7 @@ import pytest
 from running import carry_out, make_workspace, spec
 
 from benchmarks.made_up import made_up
-from genaipa.archive import read_checked_pack
+from genaipa.archive.study_pack import read_checked_pack
 from genaipa.errors import DataError
 from genaipa.policies.corpus import encode_corpus_line
 from genaipa.runs.folder import RunFolder

@@ -22,7 +22,7 @@ from genaipa.words import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from genaipa.archive import WrittenPack
+    from genaipa.archive.study_pack import WrittenPack
     from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
 
@@ -53,7 +53,7 @@ def pack(
     from genaipa.reports import check_report_packages
 
     check_report_packages()
-    from genaipa.archive import pack_study as write_pack
+    from genaipa.archive.study_pack import pack_study as write_pack
 
     workspace, names = current_workspace(), split_names(run)
     file = output or Path(f"{make_pack_stem_from_first_run(names)}.zip")

@@ -166,7 +166,7 @@ def _open_scored_workspace_and_run_names(pack_or_run_names: tuple[str, ...]) -> 
     if len(pack_or_run_names) > 1:
         raise UsageError(f"{packs[0]} is a pack, which is scored by itself; leave the other names out.")
 
-    from genaipa.archive import unpack_for_scoring_unless_done
+    from genaipa.archive.study_pack import unpack_for_scoring_unless_done
     from genaipa.workspace import find_workspace
 
     folder = unpack_for_scoring_unless_done(Path(packs[0]))

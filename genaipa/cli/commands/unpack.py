@@ -29,8 +29,8 @@ def unpack(
     from genaipa.words import format_count
 
     check_report_packages()
-    from genaipa.archive import unpack_and_rebuild_report as unpacked
     from genaipa.archive.contents import find_command_after_scoring
+    from genaipa.archive.study_pack import unpack_and_rebuild_report as unpacked
     from genaipa.scoring.rubric import load_rubric
     from genaipa.workspace import find_workspace
 
