@@ -108,7 +108,7 @@ def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> H
     ]
     equal = sum(score.values is not None and score.values[metric] == score.suggested[metric] for score in suggested)
     suggestions = (
-        f"With {len(suggested):,} of them a value was suggested on screen by rules; {equal:,} of these "
+        f"With {len(suggested):,} of them, as recorded, a value was suggested on screen by rules; {equal:,} of these "
         f"{'has' if equal == 1 else 'have'} that value."
         if suggested
         else ""
@@ -150,7 +150,7 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
     methods = {
         "averages": "Averages have intervals where they rest on enough, as the note of their table says.",
         "system-differences": "Differences of M_all between systems are tested where there is enough; p is "
-        "adjusted by Holm's method.",
+        f"adjusted by Holm's method{_phrase_levels_of_tests(records)}.",
     }
     present = [name for name in methods if name in records.tables]
     if not present:
@@ -160,6 +160,15 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
         authors_part="tests of this criterion in the main reference",
     )
+
+
+def _phrase_levels_of_tests(records: HumanEvaluationRecords) -> str:
+    """Say below which p the report's differences count; empty where its table does not."""
+    table = records.tables.get("system-differences")
+    if table is None or "level" not in table.data:
+        return ""
+    levels = sorted({float(level) for level in table.data["level"].dropna()})
+    return f", and a difference counts at p < {' or '.join(f'{level:g}' for level in levels)}" if levels else ""
 
 
 _NOT_ASSESSED = "InterAA not assessed: no answer has independent scores by two people."

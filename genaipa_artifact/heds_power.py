@@ -6,11 +6,11 @@ Nobody records a power analysis before a study; this one comes after it, as `gen
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.reports.averages import select_policy_rows
-from genaipa.reports.matches import match_systems_by_measure
+from genaipa.reports.matches import comparison_evidence_level, match_systems_by_measure
 from genaipa.reports.part import drop_sparsely_scored_experiments
 from genaipa.reports.significance import OVERALL, describe_detectable_difference
 from genaipa.words import format_count
@@ -25,17 +25,33 @@ if TYPE_CHECKING:
 _PAIRS_COMPUTED = 3
 """Pairs of systems of which the detectable difference is given: each is a simulation of studies."""
 _BEFORE = "the power analysis before the study"
-_SOURCE = "study.zip: report/tables/system-differences.csv"
+_SOURCE = "study.zip: scores.jsonl; study.zip: report/tables/system-differences.csv (pairs)"
+
+
+class ComparedPair(NamedTuple):
+    """Two systems, the sentence on the difference between them that is detectable, and how many documents it is of."""
+
+    systems: tuple[str, str]
+    sentence: str
+    document_count: int
 
 
 def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe how detectable differences are found; None where none is."""
-    if next(_iterate_pairs_and_detectable_differences(records), None) is None:
+    pairs = list(_iterate_pairs_with_detectable_differences(records))
+    if not pairs:
         return None
+    # Of one document, the rest can't be separated from what other questions change.
+    several = any(pair.document_count > 1 for pair in pairs)
+    variance = "the variance of the differences found between two systems"
+    split = (
+        f"{variance} is split into questions, documents and the rest (analysis of variance)"
+        if several
+        else f"{variance}, from question to question, is estimated"
+    )
+    about = " about as many documents, each question about each document," if several else ""
     return HedsAnswer(
-        "After the study: the variance of the differences found between two systems is split into questions, documents "
-        "and the rest (analysis of variance), and studies with as many questions about as many documents, each "
-        "question about each document, are simulated from it.",
+        f"After the study: {split}, and studies with as many questions{about} are simulated from it.",
         _SOURCE,
         authors_part=_BEFORE,
     )
@@ -43,7 +59,7 @@ def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAn
 
 def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Give the smallest difference that studies like this find, for some pairs of systems; None where none is known."""
-    sentences = [sentence for _, sentence in _iterate_pairs_and_detectable_differences(records)]
+    sentences = [pair.sentence for pair in _iterate_pairs_with_detectable_differences(records)]
     if not sentences:
         return None
     pair_count = len(_compared_system_pairs(records))
@@ -54,9 +70,9 @@ def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnsw
 
 def name_code_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Name the command that gives detectable differences; None where none is known."""
-    for pair, _ in _iterate_pairs_and_detectable_differences(records):
+    for pair in _iterate_pairs_with_detectable_differences(records):
         # Without the option, systems that were not asked the same are not compared.
-        command = shlex.join(["genaipa", "compare", *pair, "--anyway"])
+        command = shlex.join(["genaipa", "compare", *pair.systems, "--anyway"])
         return HedsAnswer(f"genaipa.stats.power, by the command: {command}.", _SOURCE, authors_part=_BEFORE)
     return None
 
@@ -68,16 +84,22 @@ def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, s
     return [(str(row["first"]), str(row["second"])) for row in table.data.to_dict("records")]
 
 
-def _iterate_pairs_and_detectable_differences(
-    records: HumanEvaluationRecords,
-) -> Iterator[tuple[tuple[str, str], str]]:
+def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> Iterator[ComparedPair]:
     by_people = records.study.table[records.study.table["scorer"] != "machine"]
     rows = select_policy_rows(drop_sparsely_scored_experiments(by_people))
     for first, second in _compared_system_pairs(records)[:_PAIRS_COMPUTED]:
-        match = match_systems_by_measure(rows[rows["system"] == first], rows[rows["system"] == second], (OVERALL,))
-        for sentence in describe_detectable_difference(match[OVERALL]):
-            parts = [f"{first} and {second}: {sentence.removeprefix('Power: ')}"]
-            yield (first, second), " ".join([*parts, *describe_questions_of_match(match[OVERALL])])
+        first_rows, second_rows = rows[rows["system"] == first], rows[rows["system"] == second]
+        match = match_systems_by_measure(first_rows, second_rows, (OVERALL,))[OVERALL]
+        # As `genaipa compare` has it: while scores are missing, a difference has to show more.
+        level = comparison_evidence_level((first_rows, second_rows), match).p
+        for sentence in describe_detectable_difference(match, level):
+            parts = [
+                f"{first} and {second}: {sentence.removeprefix('Power: ')}",
+                f"Found means at p < {level:g}, not adjusted for other pairs.",
+                *describe_questions_of_match(match),
+            ]
+            documents = set(match.apart["document"]) - {""}
+            yield ComparedPair((first, second), " ".join(parts), len(documents))
 
 
 def describe_questions_of_match(match: MatchedScores) -> Iterator[str]:

@@ -76,9 +76,9 @@ def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[
     if not weakest.compared:
         return
     method = (
-        "Of the comparison of partners: from who has which answers, in what share of studies a partner "
-        f"{HARSH:g} points of M_all harsher than the others would be found (approximated by a noncentral t), with "
-        f"assumed standard deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer "
+        "Of the comparison of partners: from who was dealt which answers, scored or not, in what share of studies "
+        f"a partner {HARSH:g} points of M_all harsher than the others would be found (approximated by a noncentral t), "
+        f"with assumed standard deviations of {SCORE_DEVIATION:g} points between partners' scores of an answer "
         f"and {ANSWER_DEVIATION:g} between answers."
     )
     yield "3.1.3.1", method, _SPLIT

@@ -321,7 +321,7 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
     assert "can be measured: evidence lines (1), suggested values (1)." in entries["", "3.3.4.2"]
     assert "held back" not in entries["", "3.3.4.2"]
     assert (
-        "With 2 of them a value was suggested on screen by rules; 1 of these has that value."
+        "With 2 of them, as recorded, a value was suggested on screen by rules; 1 of these has that value."
         in (entries["clarity", "4.3.8"])
     )
     assert "With 1 of them analysts were shown the points" in entries["completeness", "4.3.8"]
@@ -391,11 +391,41 @@ def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated)
     assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
     assert "would be found in 80% of studies" in said["3.1.3.2"]
     assert "The report compares" not in said["3.1.3.2"]
+    assert "Found means at p < 0.05, not adjusted for other pairs." in said["3.1.3.2"], "the random part is scored"
+    assert "questions, documents and the rest" in said["3.1.3.1"]
+    leveled = replace(tables["system-differences"], data=pair.assign(level=0.001))
+    tested = texts(fill(replace(records_of_pair, tables={"system-differences": leveled})))["4.3.10"]
+    assert "Holm's method, and a difference counts at p < 0.001." in tested
     five = replace(tables["system-differences"], data=pd.concat([pair] * 5))
     more = texts(fill(replace(records_of_pair, tables={"system-differences": five})))["3.1.3.2"]
     assert " The report compares 5 pairs of systems." in more, "some of which the sheet leaves out"
     one = records_of_pair.study.select_rows(records_of_pair.study.table["question"] == "Q1")
     assert not POWER & texts(fill(replace(records_of_pair, study=one))).keys(), "no method where it found nothing"
+
+
+def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While planned answers are not scored, a difference has to show more, which takes a larger one."""
+    monkeypatch.chdir(tmp_path)
+    given = sorted(answers(make_run("See section 2.", "It does not say.")), key=lambda record: record.key)
+    workspace = find_workspace()
+    events = [
+        scored("ada", record, GOOD | {"clarity": 0.5 if place % 5 == 0 else 1.0}) for place, record in enumerate(given)
+    ]
+    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])
+    tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
+    study = gather_study(workspace, select_runs_and_apply_filters(workspace, ()), None)
+    records = HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", None)
+    whole, part = (
+        texts(fill(replace(records, study=study.replace_scores_from_events(scores))))["3.1.3.2"]
+        for scores in (events, events[:-1])
+    )
+    assert "Found means at p < 0.05, not adjusted for other pairs." in whole
+    assert "Found means at p < 0.001, not adjusted for other pairs." in part
+    sizes = [float(re.findall(r"M_all of (\d+\.\d)", said)[0]) for said in (whole, part)]
+    assert 3 * sizes[0] < sizes[1], "the difference takes more, not the sentence alone"
+    of_all = study.replace_scores_from_events(events)
+    acme = texts(fill(replace(records, study=of_all.select_rows(of_all.table["document"] == "acme"))))
+    assert "from question to question" in acme["3.1.3.1"], "the variance of one document can't be split"
 
 
 @pytest.mark.parametrize(

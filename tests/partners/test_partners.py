@@ -537,4 +537,5 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     trained = {number: sentence for number, sentence, _ in describe_partners_for_data_sheet(workspace, study, {})}
     assert trained["3.1.2"].endswith("a reference analyst had scored, which chance did not choose.")
     assert trained["3.2.4"].startswith("1 score of a reference analyst came with")
+    assert "who was dealt which answers, scored or not" in sentences["3.1.3.1"]
     assert re.search(r"partners: about \d+% \(for \w+, who", sentences["3.1.3.2"])
