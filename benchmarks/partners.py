@@ -133,7 +133,7 @@ def fill_sheet(folder: Path, values: dict[str, dict[str, float]]) -> None:
                 cell.value = given[str(name)]
     book.save(folder / "a.xlsx")
     said, _, _ = run("scores", "import", "a.xlsx", home=folder)
-    assert f"{len(values)} of them new" in said, said
+    assert f"{len(values)} new" in said, said
 
 
 def measure_commands(home: Path, answers: int, random: np.random.Generator) -> tuple[StudySplit, dict[str, Any]]:
