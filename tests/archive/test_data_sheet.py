@@ -380,6 +380,7 @@ def test_packages_add_what_they_know(evaluated: Evaluated) -> None:
     assert "partners" in entry_point_targets(ADDITIONS_GROUP)
 
 
+@pytest.mark.full
 def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated) -> None:
     """For the pairs of systems that the report compares; what was planned before is the authors'."""
     pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])

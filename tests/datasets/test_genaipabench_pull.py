@@ -166,6 +166,7 @@ def test_trouble_that_passes_is_waited_out() -> None:
     assert QUESTIONS in kept()
 
 
+@pytest.mark.full
 def test_trouble_that_stays_ends_after_three_attempts() -> None:
     """Attempts are bounded; the sentence names host, file and how to go on."""
     with TreeServer(FILES) as server:
@@ -281,6 +282,7 @@ def test_two_processes_pull_at_once(cache: Path) -> None:
     assert not list(cache.rglob("*.tmp"))
 
 
+@pytest.mark.full
 def test_two_threads_pull_at_once() -> None:
     """Both end well, and every file is whole."""
     with TreeServer(FILES) as server, ThreadPoolExecutor(2) as pool:
@@ -331,6 +333,7 @@ def test_a_later_pull_brings_the_study(tmp_path: Path) -> None:
     assert not any("source did not serve" in note for note in result.notes)
 
 
+@pytest.mark.full
 def test_the_study_may_be_missing_offline_and_without_a_server(tmp_path: Path) -> None:
     """What nobody can fetch now doesn't stand in the way of what is here."""
     pull(origin=str(checkout(tmp_path / "checkout")), tree=WITH_STUDY)

@@ -268,6 +268,7 @@ def test_a_server_that_dies_at_the_start(monkeypatch: pytest.MonkeyPatch, logs: 
     assert str(next(logs.glob("*.log"))) in message
 
 
+@pytest.mark.full
 def test_a_server_that_never_gets_ready(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """After the time allowed it is given up and stopped, its workers with it; the variable for the time is named."""
     monkeypatch.setenv("STAND_IN", "never-healthy")
