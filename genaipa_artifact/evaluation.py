@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.plugins import entry_point_targets, load_object
-from genaipa.questions.sets import id_without_follow_up_suffix
+from genaipa.questions.sets import is_follow_up
 from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
@@ -139,9 +139,7 @@ class HumanEvaluationRecords:
         return rows.assign(
             people=[people[answer] for answer in answers],
             scored=[answer in people or answer in adjudicated for answer in answers],
-            is_follow_up=[
-                id_without_follow_up_suffix(question) != question for question in rows["question"].astype(str)
-            ],
+            is_follow_up=[*map(is_follow_up, rows["question"].astype(str))],
         )
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.questions.sets import id_without_follow_up_suffix
+from genaipa.questions.sets import is_follow_up
 from genaipa.reports.averages import select_policy_rows
 from genaipa.reports.matches import comparison_evidence_level, match_systems_by_measure
 from genaipa.reports.part import drop_sparsely_scored_experiments
@@ -106,7 +106,7 @@ def describe_questions_of_match(match: MatchedScores) -> Iterator[str]:
     """Yield how many of a match's questions are follow-ups, and that not each is about each document."""
     named = match.apart[match.apart["document"] != ""]
     questions, documents = set(named["question"].astype(str)), named["document"].nunique()
-    follow_ups = sum(id_without_follow_up_suffix(question) != question for question in questions)
+    follow_ups = sum(map(is_follow_up, questions))
     if follow_ups:
         yield f"Of these questions, {follow_ups:,} {'is a follow-up' if follow_ups == 1 else 'are follow-ups'}."
     compared, crossed = len(named), len(questions) * documents

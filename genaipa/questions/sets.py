@@ -126,6 +126,11 @@ def follow_up_id(question_id: str) -> str:
     return f"{question_id}.{FOLLOW_UP}"
 
 
+def is_follow_up(question_id: str) -> bool:
+    """Tell whether a question is a follow-up."""
+    return id_without_follow_up_suffix(question_id) != question_id
+
+
 def id_without_follow_up_suffix(follow_up_question_id: str) -> str:
     """Return the id of the question that a follow-up goes on from."""
     return follow_up_question_id.removesuffix(f".{FOLLOW_UP}")

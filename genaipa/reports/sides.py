@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError
-from genaipa.questions.sets import FOLLOW_UP, WORDINGS, id_without_follow_up_suffix
+from genaipa.questions.sets import FOLLOW_UP, WORDINGS, is_follow_up
 from genaipa.reports.chapters.prompting import sort_prompt_sets_shipped_first
 from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.procedure import assert_procedure_run_and_get_plan
@@ -233,17 +233,13 @@ def _note_unshared_names(
     ]
 
 
-def _is_follow_up(question: str) -> bool:
-    return id_without_follow_up_suffix(question) != question
-
-
 def _note_unshared_questions(
     names_and_document_questions: Iterable[tuple[str, set[tuple[str, str]]]], documents: Collection[str]
 ) -> list[str]:
     """Return sentences on what each side alone was asked about the documents of both: questions, then follow-ups."""
     sentences, follow_ups = [], []
     for name, document_questions in names_and_document_questions:
-        questions = {pair for pair in document_questions if not _is_follow_up(pair[1])}
+        questions = {pair for pair in document_questions if not is_follow_up(pair[1])}
         if questions:
             sentences.append(
                 f"only {name} has the {_join_noun_and_names(_name_questions(questions, documents), 'question')}"

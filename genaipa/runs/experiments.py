@@ -68,7 +68,7 @@ def classify_experiment(document_kind: str | None, initialization: str, wording:
     Answers to follow-ups are an experiment apart, whatever the first question's wording.
     """
     if wording == FOLLOW_UP:
-        return follow_up_experiment(classify_experiment(document_kind, initialization, "original"))
+        return f"{classify_experiment(document_kind, initialization, 'original')}-{FOLLOW_UP}"
     if document_kind == "regulation":
         return "regulation"
     if wording != "original" and initialization == "document":
@@ -76,11 +76,6 @@ def classify_experiment(document_kind: str | None, initialization: str, wording:
     names = (name for name, experiment in EXPERIMENTS.items() if experiment.initializations == (initialization,))
     name = next(names, initialization)
     return name if wording == "original" else f"{name}-paraphrased"
-
-
-def follow_up_experiment(experiment: str) -> str:
-    """Return the name of the experiment that the follow-ups in an experiment are."""
-    return f"{experiment}-{FOLLOW_UP}"
 
 
 def find_experiment(name: str) -> Experiment | None:

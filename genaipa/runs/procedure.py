@@ -91,7 +91,8 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     follow_up: Annotated[
         str,
         make_plan_option(
-            "Ask this after each answer, in its conversation; of a question with a follow_up, that instead.",
+            "Ask this after each answer to original words, in its conversation; of a question with a follow_up, that "
+            "instead.",
             metavar="TEXT",
             before="resume",
             panel="How to ask",

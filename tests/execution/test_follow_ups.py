@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -140,6 +141,17 @@ def test_a_report_names_what_a_follow_up_follows() -> None:
     texts = {"Q1": "Is it kept?", "Q1.follow-up": FOLLOW_UP}
     assert format_question_after_earlier_one(texts, "Q1.follow-up") == f"{FOLLOW_UP} (asked after: Is it kept?)"
     assert format_question_after_earlier_one(texts, "Q1") == "Is it kept?"
+
+
+def test_runs_are_listed_by_the_experiment_of_their_follow_ups(genaipa: Cli) -> None:
+    """It is that of the initialization, by which the report knows it, whatever the run's preset is called."""
+    make_workspace(questions=2)
+    for preset in ("robustness", "recall"):
+        genaipa("run", "-s", "extractive", "-p", "acme", "-e", preset, "--follow-up", FOLLOW_UP, "--name", preset)
+    (listed,) = json.loads(genaipa("runs", "-e", "quality-follow-up", "--json").out)
+    assert listed["run"].endswith("-robustness")
+    assert genaipa("show", "robustness", "-e", "quality-follow-up").code == 0
+    assert genaipa("runs", "-e", "robustness-follow-up").code == 2
 
 
 def test_follow_ups_are_an_experiment_apart(genaipa: Cli) -> None:

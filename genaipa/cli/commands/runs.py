@@ -269,15 +269,21 @@ def _select_entries(
 
 
 def _experiment_or_task_names(manifest: Manifest) -> tuple[str, ...]:
-    """Return the experiment as it was named, else its initializations, and that of follow-ups; of a task its name."""
-    from genaipa.runs.experiments import follow_up_experiment
+    """Return the experiment as it was named, else its initializations, and those of follow-ups; of a task its name."""
+    from genaipa.questions.sets import FOLLOW_UP
+    from genaipa.runs.experiments import classify_experiment
     from genaipa.runs.procedure import get_plan_if_procedure_run
 
     plan = get_plan_if_procedure_run(manifest.spec)
     if plan is None:
         return (manifest.spec.task,)
     name = plan.experiment or ", ".join(plan.initializations)
-    return (name, follow_up_experiment(name)) if plan.follow_up else (name,)
+    if not plan.follow_up:
+        return (name,)
+    # Answers are of the experiment of their initialization, whatever the run's preset is called.
+    kinds = sorted({document.kind for document in manifest.documents.values()})
+    follow_ups = (classify_experiment(kind, way, FOLLOW_UP) for kind in kinds for way in plan.initializations)
+    return (name, *dict.fromkeys(follow_ups))
 
 
 def _count_pending_answers_or_batches(
