@@ -18,6 +18,7 @@ import numpy as np
 from genaipa.answers.tidy import metric_display_names
 from genaipa.policies.search import HALF, count_words
 from genaipa.questions.sets import id_without_follow_up_suffix
+from genaipa.reports.averages import cache_per_frame
 from genaipa.reports.figures.style import clean_name_on_one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, keep_only_scores_of_judge_passes
 from genaipa.runs.permission import SharingPermission
@@ -100,6 +101,8 @@ class ReadableAnswers:
 
     questions: list[AskedQuestion]
     lacking: list[str]
+    withheld_count: int = 0
+    """Answers that are left out because their text may not be passed on."""
 
     @property
     def questions_in_page(self) -> list[AskedQuestion]:
@@ -123,6 +126,7 @@ class ReadableAnswers:
         return [places.get((e, q, s), "") for e, q, s in table_rows[_CELL].itertuples(index=False, name=None)]
 
 
+@cache_per_frame
 def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> ReadableAnswers:
     """Return the answers behind the averages; `with_restricted_texts` shows texts that may not be passed on as well."""
     frame, whose = _select_shown_scores_and_judge_names(study)
@@ -142,11 +146,11 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
             f"{'those to the questions with the lowest scores' if len(overall) else 'the first, as none is scored'}; "
             "all are in the run folders (genaipa show)."
         )
-    if len(answered_rows) > free.sum():
-        withheld = format_count(int(len(answered_rows) - free.sum()), "answer")
+    if withheld_count := int((~free).sum()):
         lacking.append(
-            f"Not on the page, so that you can pass it on: {withheld} of a published study, or about documents whose "
-            "license is not stated or does not allow it; the option with-texts shows them to you."
+            f"Not on the page, so that you can pass it on: {format_count(withheld_count, 'answer')} of a published "
+            "study, or about documents whose license is not stated or does not allow it; the option with-texts shows "
+            "them to you."
         )
     scores = _describe_scores_by_answer(frame, shown_rows, whose)
     return ReadableAnswers(
@@ -156,15 +160,8 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
             )
         ),
         lacking,
+        withheld_count,
     )
-
-
-def count_answers_withheld_from_page(study: Study) -> int:
-    """Count the answers that the page leaves out because their text may not be passed on."""
-    frame, _ = _select_shown_scores_and_judge_names(study)
-    rows = _select_answers_behind_averages(frame, _average_m_all_by_cell(frame))
-    allowed = {source.folder.name: SharingPermission(source.folder, source.manifest) for source in study.sources}
-    return int((~_may_share_each(rows, allowed)).sum())
 
 
 def _average_m_all_by_cell(frame: pd.DataFrame) -> pd.Series[float]:

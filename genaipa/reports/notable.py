@@ -9,6 +9,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import merge_analyst_rows_per_planned_answer, plain_texts
 from genaipa.reports import conduct, part
+from genaipa.reports.averages import cache_per_frame
 from genaipa.reports.chapters import notable_chapter_sentences, outcomes, overall, prompting
 from genaipa.reports.figures.fonts import missing_glyphs_warning_or_empty
 from genaipa.reports.table import Table
@@ -76,6 +77,7 @@ def notable_sentences(study: Study, results: Sequence[TaskKindResults] = ()) -> 
     ]
 
 
+@cache_per_frame
 def urgent_sentences(study: Study) -> list[str]:
     """Return the notable sentences that come first: of chapters that are urgent, and on how people scored."""
     return [*notable_chapter_sentences(study, urgent=True), *conduct.scoring_conduct_sentences(study)]

@@ -107,7 +107,7 @@ def report(
     select_runs_and_apply_filters(workspace, split_names(run), only)
     check_report_packages()
     from genaipa.reports import report as reports
-    from genaipa.reports.answers import count_answers_withheld_from_page
+    from genaipa.reports.answers import collect_readable_answers
     from genaipa.reports.writing import choose_report_folder, read_report_selection
 
     workspace.check_output_outside_data(output)
@@ -133,7 +133,8 @@ def report(
         print_json({"folder": str(folder), **result.as_json()})
     else:
         print_report_summary(result, page)
-        if not with_texts and (withheld := count_answers_withheld_from_page(result.study)):
+        # As the page has collected them.
+        if withheld := collect_readable_answers(result.study, with_restricted_texts=with_texts).withheld_count:
             print_caveat_unless_quiet(f"{format_count(withheld, 'answer')} withheld from the page; see --with-texts.")
     if open_page:
         _open_in_browser(page)

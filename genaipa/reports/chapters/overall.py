@@ -163,12 +163,8 @@ def note_unlike_scored_questions(frame: pd.DataFrame) -> str:
 
 def describe_differing_experiments(rows: pd.DataFrame) -> str:
     """Return which systems' averages hold which experiments; empty where all hold the same."""
-    experiments_by_system = {
-        str(system): tuple(map(str, group["experiment"].cat.remove_unused_categories().cat.categories))
-        for system, group in rows.groupby("system", observed=True, sort=True)
-    }
     systems_by_experiments: dict[tuple[str, ...], list[str]] = {}
-    for system, experiments in experiments_by_system.items():
+    for system, experiments in _map_systems_to_experiments(rows).items():
         systems_by_experiments.setdefault(experiments, []).append(system)
     if len(systems_by_experiments) <= 1:
         return ""
@@ -176,6 +172,14 @@ def describe_differing_experiments(rows: pd.DataFrame) -> str:
         f"{join_names(experiments)}: {join_some(systems, _NAMED)}"
         for experiments, systems in systems_by_experiments.items()
     )
+
+
+def _map_systems_to_experiments(rows: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Map each system to the experiments that its rows are of, in their order."""
+    return {
+        str(system): tuple(map(str, group["experiment"].cat.remove_unused_categories().cat.categories))
+        for system, group in rows.groupby("system", observed=True, sort=True)
+    }
 
 
 def _answer_count_and_scorers_by_system(frame: pd.DataFrame) -> pd.DataFrame:
@@ -293,13 +297,7 @@ def averages_of_each_metric_table(frame: pd.DataFrame) -> Table:
 
 def _describe_averaged_experiments(question_means: pd.DataFrame) -> str:
     """Return the experiments that means over documents are of; by system, where these differ."""
-    experiments_by_system = {
-        str(name): rows["experiment"] for name, rows in question_means.groupby("system", observed=True, sort=True)
-    }
-    names = {
-        name: ", ".join(experiments.cat.remove_unused_categories().cat.categories)
-        for name, experiments in experiments_by_system.items()
-    }
+    names = {name: ", ".join(experiments) for name, experiments in _map_systems_to_experiments(question_means).items()}
     if len(set(names.values())) <= 1:
         return next(iter(names.values()), "none")
     return "; ".join(f"{experiments} ({name})" for name, experiments in names.items())
