@@ -1,7 +1,7 @@
 """Take the pictures of the desk in docs/screenshots/ from the real pages: `python docs/take_screenshots.py`.
 
-It makes the demo's study in a temporary workspace, with a run by hand and one of a suite beside it, the verdicts of a
-judge and the scores of two made-up analysts, opens the desk, and drives Debian's chromium through every page.
+It makes the demo's study in a temporary workspace, with a run of a suite beside it, the verdicts of a
+judge and the scores of two made-up analysts, opens the desk, and drives Debian's chromium through the pages that the docs show.
 """
 
 from __future__ import annotations
@@ -102,8 +102,6 @@ def picture(page: Page, name: str) -> None:
 def take(page: Page, url: str) -> None:
     """Go through the pages as an analyst does."""
     page.goto(url)
-    page.get_by_label("Your name").wait_for()
-    picture(page, "sign-in")
     page.get_by_label("Your name").fill("Ada")
     page.keyboard.press("Enter")
     page.locator(".asked").wait_for()
@@ -111,8 +109,6 @@ def take(page: Page, url: str) -> None:
         page.keyboard.type("12231")
         page.keyboard.press("Enter")
         page.locator(".comparison").wait_for()
-        if not (SCREENSHOTS / "calibration.png").exists():
-            picture(page, "calibration")
         page.keyboard.press("Enter")
         page.locator(".comparison").wait_for(state="hidden")
         # An answer that cites and quotes what the annotated answer rests on has most to show.
@@ -127,15 +123,6 @@ def take(page: Page, url: str) -> None:
     page.locator(".verdict").wait_for()
     page.keyboard.type("12")
     picture(page, "adjudicate")
-    page.get_by_role("link", name="Agreement").click()
-    page.get_by_text("Leniency and drift").wait_for()
-    picture(page, "agreement")
-    page.get_by_role("link", name="By hand").click()
-    page.get_by_role("button", name="Save and continue").wait_for()
-    picture(page, "by-hand")
-    page.get_by_role("link", name="Overview").click()
-    page.get_by_text("Analysts", exact=True).wait_for()
-    picture(page, "overview")
     page.get_by_role("link", name="Results").click()
     page.locator("path[aria-label*=', accuracy, ']").first.click(force=True)
     page.get_by_text("Behind the cell").wait_for()
@@ -228,7 +215,6 @@ def main() -> None:
         (workspace / "genaipa.toml").touch()
         shutil.copy(DOCS / "example_judge.py", workspace)
         genaipa(workspace, "demo")
-        genaipa(workspace, "run", "-s", "manual/web-chat", "-p", "brindlecart", "--experiment", "recall")
         made_up_scores(workspace / "scores.jsonl")
         genaipa(workspace, "scores", "import", str(workspace / "scores.jsonl"))
         genaipa(workspace, "judge", "demo", "--judge", "example_judge:RulesOfThumb")
@@ -247,7 +233,8 @@ def main() -> None:
                 report.goto((workspace / "reports" / "demo" / "index.html").as_uri())
                 picture(report, name)
             take_numbered(
-                browser.new_page(viewport={"width": 1440, "height": 840}), workspace / "reports" / "demo" / "index.html"
+                browser.new_page(viewport={"width": 1440, "height": 1100}),
+                workspace / "reports" / "demo" / "index.html",
             )
             with desk(workspace, "--points", "--calibration", "0") as pointed:
                 take_points(browser.new_page(viewport={"width": 1440, "height": 900}), pointed)
