@@ -1,7 +1,7 @@
 """Take the pictures of the desk in docs/screenshots/ from the real pages: `python docs/take_screenshots.py`.
 
-It makes the demo's study in a temporary workspace, with a run of a suite beside it, the verdicts of a
-judge and the scores of two made-up analysts, opens the desk, and drives Debian's chromium through the pages that the docs show.
+It makes the demo's study in a temporary workspace, with a run of a suite beside it, the verdicts of a judge and the
+scores of two made-up analysts, opens the desk, and drives Debian's chromium through the pages that the docs show.
 """
 
 from __future__ import annotations
