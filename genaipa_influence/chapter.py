@@ -48,7 +48,7 @@ class InfluenceChapter(ChapterMaker):
             "Influence of the desk",
             "What the desk shows beside an answer may lead whoever scores it. Turn off whatever moves values.",
             nonempty_tables(influence, tabulate_aid_effects_by_metric(scores, movements, study)),
-            absent=[*filter(None, [describe_aids_with_too_few_scores(scores)])],
+            absent=[*filter(None, [describe_aids_with_too_few_scores(movements)])],
             method=_METHOD,
             references=_REFERENCES,
         )

@@ -206,18 +206,18 @@ def tabulate_aid_effects_by_system(scores: ScoresRecordingAids, adjusted_effects
     )
 
 
-def describe_aids_with_too_few_scores(scores: ScoresRecordingAids) -> str:
+def describe_aids_with_too_few_scores(adjusted_effects: Iterable[AdjustedAidEffect]) -> str:
     """Say which aids have too few scores with or without them, how many there are and are needed; empty for none."""
-    counts = []
-    for aid in scores.aid_names:
-        shown = scores.select_scores_and_mark_aid_shown(aid)["shown"]
-        if min(int(shown.sum()), int((~shown).sum())) < LEAST_SCORES:
-            counts.append(f"{_aid_title_or_name(aid)} {shown.sum():,} and {(~shown).sum():,}")
+    counts = [
+        f"{_aid_title_or_name(movement.aid)} {movement.effect.shown:,} and {movement.effect.withheld:,}"
+        for movement in adjusted_effects
+        if not movement.metric and movement.effect.has_too_few_scores
+    ]
     if not counts:
         return ""
     return (
-        f"The influence of the desk is not shown: an aid needs {LEAST_SCORES} scores with it and {LEAST_SCORES} from "
-        f"which chance withheld it, and so far there are: {'; '.join(counts)}."
+        f"The influence of some aids of the desk is not shown: an aid needs {LEAST_SCORES} scores with it and "
+        f"{LEAST_SCORES} from which chance withheld it, and so far there are: {'; '.join(counts)}."
     )
 
 
