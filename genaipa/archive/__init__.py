@@ -1,1 +1,1 @@
-"""A study in one archive: what a pack may hold (light), and packing and rebuilding one (needs what reports need)."""
+"""A study in one archive: what it may hold, packing (which needs what reports need), and unpacking."""

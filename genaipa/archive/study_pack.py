@@ -39,7 +39,6 @@ from msgspec.structs import replace
 
 from genaipa import __version__
 from genaipa.answers.fact import answer_facts
-from genaipa.answers.gather import gather_study
 from genaipa.archive.contents import (
     FORMAT,
     PACK,
@@ -63,9 +62,6 @@ from genaipa.policies.statistics import measure_text
 from genaipa.questions.annotations import read_annotations_without_blanks
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
-from genaipa.reports.chapters.chapter import make_rule_scored_results
-from genaipa.reports.provenance import package_versions
-from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.authors import AnswerAuthors
 from genaipa.runs.batches import BATCHES, RESULTS
@@ -94,6 +90,7 @@ if TYPE_CHECKING:
 
     from genaipa.answers.fact import Row, Text
     from genaipa.answers.study import Study
+    from genaipa.reports.report import Report
     from genaipa.runs.records import Record
     from genaipa.runs.selection import SelectedRun
     from genaipa.workspace import Workspace
@@ -129,6 +126,11 @@ def pack_study(
     `with_excluded_answers` counts excluded answers in the report; `include_withheld_texts` includes texts that may not
     be passed on. A DataError for a damaged run, a UsageError if the file can't be written.
     """
+    from genaipa.answers.gather import gather_study
+    from genaipa.reports.chapters.chapter import make_rule_scored_results
+    from genaipa.reports.provenance import package_versions
+    from genaipa.reports.report import Report
+
     with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
         folder = Path(made)
         study = gather_study(workspace, sources, store)
@@ -474,6 +476,11 @@ def unpack_and_rebuild_report(file: Path, folder: Path) -> UnpackedStudy:
             events = _import_and_count_scores(folder, store)
             if not pack.has_report:
                 return UnpackedStudy(pack, events)
+            # What is unpacked to be scored needs the desk's packages alone, which don't bring those of reports.
+            from genaipa.answers.gather import gather_study
+            from genaipa.reports.chapters.chapter import make_rule_scored_results
+            from genaipa.reports.report import Report
+
             study = gather_study(
                 workspace, select_runs_and_apply_filters(workspace, pack.names), store, count_excluded=pack.excluded
             )
