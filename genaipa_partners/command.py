@@ -90,6 +90,9 @@ def split(
     who take its language: it tells how harsh each is. Answers that a reference analyst has scored come first, for
     training. The draw is kept in study-split.json of this workspace and in no pack; the same seed gives the same bytes.
     """
+    from genaipa.reports import check_report_packages
+
+    check_report_packages()
     from genaipa.runs.procedure import get_plan_if_procedure_run
     from genaipa.runs.selection import select_runs_and_apply_filters
     from genaipa_partners.packing import StudySplitPlan, StudyTexts, make_keyed_randomness_of_split, write_partner_packs
@@ -108,23 +111,22 @@ def split(
         if get_plan_if_procedure_run(source.manifest.spec) is not None
     ]
     workspace.check_output_outside_data(output)
+    randomness = make_keyed_randomness_of_split(sources, plan)
     if not force:
-        check_no_other_split(
-            workspace, make_keyed_randomness_of_split(sources, plan).derive_bytes_from_names("study").hex()
-        )
+        check_no_other_split(workspace, randomness.derive_bytes_from_names("study").hex())
     texts = StudyTexts(workspace, sources, whole=with_texts)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{output} can't be used as a folder ({error.strerror}); name another with -o.") from None
-    new_split = write_partner_packs(texts, plan, output)
+    new_split = write_partner_packs(texts, plan, randomness, output)
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
     weakness = describe_split_if_too_weak(
         {partner.name: tuple(partner.answers) for partner in new_split.partners},
         texts.list_threads(),
         plan.language_by_partner,
-        make_keyed_randomness_of_split(sources, plan),
+        randomness,
     )
     if not new_split.shared:
         weakness = weakness or "No answers are shared, so partners' agreement can't be measured."

@@ -82,8 +82,8 @@ def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[
         f"and {ANSWER_DEVIATION:g} between answers."
     )
     yield "3.1.3.1", method, _SPLIT
-    who = f" (for {weakest.partner}, who is found least often)" if weakest.partner else ""
-    yield "3.1.3.2", f"Of the comparison of partners: about {weakest.power:.0%}{who}.", _SPLIT
+    found = f"about {weakest.power:.0%} (for {weakest.partner}, who is found least often)"
+    yield "3.1.3.2", f"Of the comparison of partners: {found}.", _SPLIT
     yield "3.1.3.3", "Of the comparison of partners: genaipa_partners.power.", _SPLIT
 
 

@@ -227,9 +227,8 @@ def make_keyed_randomness_of_split(sources: Iterable[SelectedRun], plan: StudySp
     return KeyedRandomness(digest.digest())
 
 
-def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, folder: Path) -> StudySplit:
+def write_partner_packs(texts: StudyTexts, plan: StudySplitPlan, draw: KeyedRandomness, folder: Path) -> StudySplit:
     """Write a pack for each partner into a folder, over earlier ones, and return the record of the split."""
-    draw = make_keyed_randomness_of_split(texts.sources, plan)
     threads = texts.list_threads()
     training = _sample_reference_scores_for_training(texts, draw)
     deal = deal_threads(threads, plan.language_by_partner, plan.share, draw, [answer for answer, _ in training])

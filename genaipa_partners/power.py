@@ -32,7 +32,7 @@ class DetectionPower(NamedTuple):
     power: float
     compared: int
     shared: int
-    partner: str = ""
+    partner: str
 
 
 def estimate_lowest_detection_power(
@@ -49,7 +49,7 @@ def estimate_lowest_detection_power(
         for name, answers in answers_by_partner.items()
     }
     own_in_all = sum(own_by_partner.values(), Counter[tuple[str, str]]())
-    lowest = DetectionPower(1.0, 0, 0)
+    powers = []
     for name, answers in answers_by_partner.items():
         # Of each comparison: what it tells, and how that is spread over answers, which decides the degrees of freedom.
         shared = [(1 - 1 / holders[answer]) / SCORE_DEVIATION**2 for answer in answers if holders[answer] > 1]
@@ -70,8 +70,8 @@ def estimate_lowest_detection_power(
             # The wider of two intervals counts: the expected value of the larger of 1 and a deviation around it.
             wider = 1 + 1 / (4 * pi * degrees) ** 0.5
             power = 1 - float(nctdtr(degrees, HARSH * information**0.5, bound * wider))
-        lowest = min(lowest, DetectionPower(power, compared, len(shared), name))
-    return lowest
+        powers.append(DetectionPower(power, compared, len(shared), name))
+    return min(powers)
 
 
 def describe_split_if_too_weak(

@@ -125,6 +125,12 @@ def test_a_split_says_how_often_a_harsh_partner_is_found() -> None:
         assert (describe_split_if_too_weak(deal.by_partner, few, speakers, draw) == "") is is_enough
     deal = deal_threads(threads[:16], speakers, 0.1, draw)
     assert "even with --shared 100%" in describe_split_if_too_weak(deal.by_partner, threads[:16], speakers, draw)
+    # So large that nobody harsh is missed, within what a number can tell from 1.
+    many = {f"p{number}": "" for number in range(22)}
+    large = [AnswerThread((f"{n}",), f"s{n % 10}", "en") for n in range(600)]
+    deal = deal_threads(large, many, 0.01, draw)
+    assert "; with --shared " in describe_split_if_too_weak(deal.by_partner, large, many, draw)
+    assert estimate_lowest_detection_power(deal_threads(large, many, 1.0, draw).by_partner, large).compared == 600
     both = [*threads, *(AnswerThread((f"de{n}",), "s0", "de") for n in range(40))]
     speakers = {"bbc": "en", "rai": "en", "ard": "de"}
     deal = deal_threads(both, speakers, 0.1, draw)
