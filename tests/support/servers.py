@@ -269,7 +269,8 @@ class LoopbackServer(abc.ABC):
                 else:
                     writer.write(piece)
                     await writer.drain()
-            return False
+            # A client asks again on a connection whose response is whole, so that closing it here would break a call.
+            return status == 200
         lines = [f"HTTP/1.1 {status} Status", f"content-length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in ({"content-type": "application/json"} | extra).items()]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
@@ -279,7 +280,7 @@ class LoopbackServer(abc.ABC):
     # What is answered
 
     async def _answer(self, request: Request) -> tuple[int, dict[str, str], Any] | None:
-        """Status, headers and body (or its `wire`); None to break the connection."""
+        """Status (0 to break the connection after the body), headers, body; None to break it without an answer."""
         if self.only is not None and self.sent_key(request.headers) != self.only:
             return self._failed(self.wrong_key(self.sent_key(request.headers)))
         if not self.is_call(request):
@@ -316,7 +317,8 @@ class LoopbackServer(abc.ABC):
         counts = self._count(turns, text, behaviour.cached)
         answer = behaviour.answer or self.completion(request, text, behaviour.finish, counts)
         if self.is_streamed(request):
-            return 0, {}, self._stream(behaviour.events or self.events(answer), behaviour.breaks)
+            status = 200 if behaviour.breaks is None else 0
+            return status, {}, self._stream(behaviour.events or self.events(answer), behaviour.breaks)
         return 200, behaviour.headers, json.dumps(answer).encode()
 
     def _stream(self, events: Sequence[Any], breaks: int | None) -> Iterable[bytes]:
