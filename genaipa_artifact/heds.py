@@ -179,8 +179,13 @@ def _add_sentences_of_packages(
 def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
     """Return sentences on what of the study the sheet does not describe, and on what its answers rest."""
     sentences = ["Answers are as genaipa recorded the evaluation; what was done beside its records is not in them."]
-    if not records.scores and not records.adjudications:
-        sentences.append("No score by a person is recorded.")
+    if records.scores or records.adjudications:
+        sentences.append(
+            "Scored means: with a score or adjudication in effect, which nobody withdrew or replaced, and which is by "
+            "none whom desk.yaml leaves out and by no author of the answer."
+        )
+    else:
+        sentences.append("No score by a person is in effect.")
     if records.runs_with_published_scores:
         sentences.append(
             f"The published scores of {join_some(records.runs_with_published_scores, 5)} name nobody: who gave them, "

@@ -6,14 +6,13 @@ returns None where the records of this study prove nothing.
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from statistics import median
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import language_name
-from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.runs.procedure import INITIALIZATIONS, get_plan_if_procedure_run
 from genaipa.scoring.aids import load_built_in_and_plugin_aids
-from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import format_count, join_names, join_some
 from genaipa_artifact.heds import HedsAnswer, HedsQuestion
 from genaipa_artifact.heds_power import (
@@ -25,6 +24,8 @@ from genaipa_artifact.heds_power import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from genaipa.answers.study import Study
+    from genaipa.runs.records import CorpusFacts
     from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 SCORES = "study.zip: scores.jsonl"
@@ -47,8 +48,8 @@ def _join_nonempty_sources(*sources: str) -> str:
     return "; ".join(filter(None, sources))
 
 
-def _format_part_of_whole(part_count: int, whole_count: int, noun: str) -> str:
-    return f"{part_count:,} of {format_count(whole_count, noun)}"
+def _format_part_of_whole(part_count: int, whole_count: int, noun: str, plural: str = "") -> str:
+    return f"{part_count:,} of {format_count(whole_count, noun, plural)}"
 
 
 # -- 1 and 2: the experiment, and what was evaluated --
@@ -59,86 +60,105 @@ def describe_what_people_scored(records: HumanEvaluationRecords) -> HedsAnswer |
     scored = records.answers_scored_by_people
     if scored.empty:
         return None
-    documents = sorted({*map(str, scored["document"].unique())} - {""})
     systems = sorted(map(str, scored["system"].unique()))
     criteria = (
         f", by {join_names([*records.rubric.display_names.values()])}"
         if records.are_all_scored_by_current_rubric
         else ""
     )
-    questions = scored["question"].astype(str).map(id_without_follow_up_suffix)
-    wording_count = scored.loc[~scored["is_follow_up"], "wording"].nunique()
-    wordings = f" in {wording_count} wordings" if wording_count > 1 else ""
-    follow_ups = " and to follow-ups" if scored["is_follow_up"].any() else ""
     return HedsAnswer(
         join_sentences(
-            f"Scores recorded as people's exist for {format_count(len(scored), 'answer')} of "
-            f"{join_some(systems, _LISTED)} to {format_count(questions.nunique(), 'question')}{wordings}{follow_ups} "
-            f"about {join_some(documents, _LISTED)}{criteria}.",
-            _describe_non_model_systems_if_any(records),
+            f"Scores recorded as people's are in effect for {format_count(len(scored), 'answer')} of "
+            f"{join_some(systems, _LISTED)}{_phrase_scored_questions(records)}{criteria}.",
+            _describe_stand_ins_if_any(records),
         ),
         f"{SCORES}; {_ANSWERS}",
         authors_part="its place in the main reference",
     )
 
 
-def _describe_non_model_systems_if_any(records: HumanEvaluationRecords) -> str:
-    """Say which systems are no models but rules, scripts or people; empty where none is known to be."""
+def _phrase_scored_questions(records: HumanEvaluationRecords) -> str:
+    """Say to which questions scored answers are, about which documents; empty for tasks of other kinds."""
+    scored = records.answers_scored_by_people
+    documents = sorted({*map(str, scored["document"].unique())} - {""})
+    if not documents:
+        return ""
+    first = scored[~scored["is_follow_up"]]
+    asked = records.study.questions
+    ids = set(first["question"].astype(str))
+    texts = {asked.texts.get(question, "") for question in ids}
+    # Runs may have asked different words under one id, or the same under several.
+    is_count_known = not ids & asked.reworded and len(texts - {""}) == len(ids)
+    phrase = format_count(len(ids), "question") if is_count_known else "questions"
+    paraphrases = int(first["wording"].astype(str).str.startswith("paraphrase").sum())
+    if paraphrases:
+        phrase += f" ({'in' if paraphrases == len(first) else 'some in'} paraphrases)"
+    kinds = [*([phrase] if ids else []), *(["follow-ups"] if len(first) < len(scored) else [])]
+    return f" to {' and to '.join(kinds)} about {join_some(documents, _LISTED)}"
+
+
+def _describe_stand_ins_if_any(records: HumanEvaluationRecords) -> str:
+    """Say which systems' replies come from rules, files or people; empty where none are known to."""
     names_by_description: dict[str, list[str]] = {}
-    for name, about in records.descriptions_of_non_model_systems.items():
+    for name, about in records.descriptions_of_stand_ins.items():
         names_by_description.setdefault(about, []).append(name)
     described = [f"{join_some(names, _LISTED)} ({about})" for about, names in names_by_description.items()]
-    if not described:
-        return ""
-    return (
-        f"Not {'a model' if len(records.descriptions_of_non_model_systems) == 1 else 'models'}: {'; '.join(described)}."
-    )
+    return f"Kinds of systems: {'; '.join(described)}." if described else ""
 
 
 _INPUTS = {
-    "company-name": "the question, with the name of the company or regulation and no document",
+    "company-name": "the question, without the text of a document",
     "document": "the question, after the text of the document",
-    "summary-by-name": "the question, after a summary that the system wrote from the name alone",
+    "summary-by-name": "the question, after a summary that the system wrote without the text of a document",
     "summary-of-document": "the question, after a summary that the system wrote of the document",
 }
 
 
 def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
-    """Describe what the systems were given, by initialization; None for tasks of other kinds."""
+    """Describe what genaipa sent to the systems, by initialization; None where it sent nothing, or other tasks.
+
+    What people had who wrote or brought replies, and what imported replies are to, only the authors know.
+    """
     if not records.are_questions_about_documents:
         return None
-    used = set(map(str, records.scorable_answers["initialization"].unique()))
+    sent, outputs = records.answers_to_sent_messages, records.scorable_answers
+    used = set(map(str, sent["initialization"].unique()))
     inputs = [_INPUTS[name] for name in INITIALIZATIONS if name in used]
     if not inputs:
         return None
-    shared = "shared" in set(map(str, records.scorable_answers["conversation"].unique()))
-    prompt_sets = {*map(str, records.scorable_answers["prompts"].unique())}
-    known_sets = sorted(prompt_sets - {"", PUBLISHED})
+    part = (
+        f"of {_format_part_of_whole(len(sent), len(outputs), 'reply', 'replies')}, " if len(sent) < len(outputs) else ""
+    )
+    prompt_sets = sorted(map(str, sent["prompts"].unique()))
     return HedsAnswer(
         join_sentences(
-            f"Text: {'; '.join(inputs)}.",
-            "In shared conversations, the questions and replies before it came along." if shared else "",
+            f"Text, {part}as genaipa sent it: {'; '.join(inputs)}.",
+            "In shared conversations, the questions and replies before it came along."
+            if "shared" in set(map(str, sent["conversation"].unique()))
+            else "",
             "A follow-up came after a question and the reply to it, in a branch of the conversation that no other "
             "question saw."
-            if records.scorable_answers["is_follow_up"].any()
+            if sent["is_follow_up"].any()
             else "",
-            f"Prompts: {join_names(known_sets)} (runs/*/prompts)." if known_sets else "",
-            "Of imported runs, what was said around the questions is not recorded." if PUBLISHED in prompt_sets else "",
+            f"Prompts: {join_names(prompt_sets)} (runs/*/prompts).",
             _describe_runs_with_system_prompt(records),
         ),
         f"{_MANIFESTS} (spec.plan)",
-        authors_part="the form's types of text that fit",
+        authors_part=join_sentences(
+            "the form's types of text that fit", "and what the other replies are to" if part else ""
+        ),
     )
 
 
 def _describe_runs_with_system_prompt(records: HumanEvaluationRecords) -> str:
-    """Say in which runs a system prompt came first; empty where in none."""
-    sources = records.study.sources
+    """Say for which runs a system prompt was given; empty where for none. Rules and files take none."""
+    sent_runs = set(map(str, records.answers_to_sent_messages["run"].unique()))
+    sources = [source for source in records.study.sources if source.folder.name in sent_runs]
     runs = [source.folder.name for source in sources if source.manifest.spec.system_prompt]
     if not runs:
         return ""
     where = "" if len(runs) == len(sources) else f" in {join_some(runs, _LISTED)}"
-    return f"A system prompt came first{where}."
+    return f"Systems that take a system prompt had one{where}."
 
 
 def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
@@ -148,7 +168,7 @@ def describe_replies_of_systems(records: HumanEvaluationRecords) -> HedsAnswer |
     return HedsAnswer(
         join_sentences(
             f"Text: {format_count(len(records.scorable_answers), 'reply', 'replies')}.",
-            _describe_non_model_systems_if_any(records),
+            _describe_stand_ins_if_any(records),
         ),
         "study.zip: runs/*/answers.jsonl",
         authors_part="the form's types of text that fit",
@@ -162,33 +182,53 @@ def name_task_of_systems(records: HumanEvaluationRecords) -> HedsAnswer | None:
     return HedsAnswer("Answering questions about documents.", f"{_MANIFESTS} (spec.kind)", option=12)
 
 
+_FEWEST_WORDS = 30
+"""Words of a document below which its language is not recognised but taken for English."""
+
+
 def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | None:
-    """Name the languages of documents, and of questions that were translated; None where one is not known.
+    """Name the languages of documents that genaipa sent, and of translations; None where one is not known.
 
     A document that systems knew by name alone was no input.
     """
     if not records.are_questions_about_documents:
         return None
-    study, outputs = records.study, records.scorable_answers
-    is_input = outputs["initialization"].isin(("document", "summary-of-document"))
-    document_names = set(map(str, outputs.loc[is_input, "document"].unique()))
-    documents = {code for name, code in study.document_languages.items() if name in document_names}
-    questions = {translated.language_code for translated in study.questions.translations.values()}
+    study, sent = records.study, records.answers_to_sent_messages
+    is_input = sent["initialization"].isin(("document", "summary-of-document"))
+    runs_and_names = set(map(tuple, sent.loc[is_input, ["run", "document"]].astype(str).to_numpy()))
+    documents = {_find_document_language_or_empty(study, name) for _, name in runs_and_names}
+    questions = {translated.language for translated in study.questions.translations.values()}
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:
         return None
     unknown = [
         *(["questions"] if original else []),
-        *(["follow-ups"] if outputs["is_follow_up"].any() else []),
+        *(["follow-ups"] if sent["is_follow_up"].any() else []),
+        *(["other inputs"] if len(sent) < len(records.scorable_answers) else []),
     ]
     return HedsAnswer(
         join_sentences(
-            f"Documents: {_join_language_names(documents)}.",
-            f"Translated questions: {_join_language_names(questions)}." if questions else "",
+            f"Documents, as stated or else recognised in the texts: {_join_language_names(documents)}.",
+            f"Translated questions, as stated: {_join_language_names(questions)}." if questions else "",
         ),
-        f"{_MANIFESTS} (documents), else recognised in the texts",
+        f"{_MANIFESTS} (documents); study.zip: runs/*/questions",
         authors_part=f"the language of the {join_names(unknown)}" if unknown else "",
     )
+
+
+def _find_document_language_or_empty(study: Study, document_name: str) -> str:
+    """Return the code of a document's language; empty where runs had different texts by its name, or little text."""
+    facts = [
+        manifest_facts
+        for source in study.sources
+        if (manifest_facts := source.manifest.documents.get(document_name)) is not None
+    ]
+    if len({(manifest_facts.digest, manifest_facts.language) for manifest_facts in facts}) != 1:
+        return ""
+    if document_name not in study.documents:
+        return ""
+    has_text_enough = study.document_statistics[document_name].words >= _FEWEST_WORDS
+    return facts[0].language or (study.document_languages[document_name] if has_text_enough else "")
 
 
 def _join_language_names(codes: Iterable[str]) -> str:
@@ -203,22 +243,19 @@ def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnsw
     scored = records.answers_scored_by_people
     if scored.empty:
         return None
-    counts = {str(name): len(rows) for name, rows in scored.groupby("system", observed=True)}
+    counts = dict.fromkeys(sorted({*map(str, records.scorable_answers["system"].unique())}), 0)
+    counts |= {str(name): len(rows) for name, rows in scored.groupby("system", observed=True)}
     alike = len(set(counts.values())) == 1
     distinct, excluded = scored["answer"].nunique(), int(scored["left_out"].sum())
     follow_ups = int(scored["is_follow_up"].sum())
     per_system = (
         f"{next(iter(counts.values())):,}" if alike else "; ".join(f"{name}: {n:,}" for name, n in counts.items())
     )
-    unscored = sorted({*map(str, records.scorable_answers["system"].unique())} - counts.keys())
     return HedsAnswer(
         join_sentences(
-            f"{per_system}.",
+            f"{per_system}{' of each system' if alike and len(counts) > 1 else ''}.",
             f"{format_count(follow_ups, 'answer')} of them, in all, {'is' if follow_ups == 1 else 'are'} to follow-ups."
             if follow_ups
-            else "",
-            f"No score that is recorded as a person's is of an answer of {join_some(unscored, _LISTED)}."
-            if unscored
             else "",
             f"The same reply to the same question about a document is scored once for all, so that "
             f"{format_count(distinct, 'answer')} were scored."
@@ -237,52 +274,45 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
     if scored.empty:
         return None
     about_inputs = _describe_sampling_of_inputs(records)
-    if not records.waves_asked_of_people:
-        if len(scored) == len(outputs):
-            text = f"Not selected: all {format_count(len(outputs), 'answer')} of this study were scored."
-            return HedsAnswer(
-                join_sentences(text, about_inputs), f"{SCORES}; {_MANIFESTS}", option=6, authors_part=_INPUTS_LEFT
-            )
-        part = _format_part_of_whole(len(scored), len(outputs), "answer")
-        text = f"{part} were scored; no random part is recorded (waves.jsonl)."
-        return HedsAnswer(
-            join_sentences(text, about_inputs),
-            f"{SCORES}; {_MANIFESTS}",
-            authors_part="how these answers, the documents and the questions were chosen",
-        )
+    source = f"{SCORES}; {_MANIFESTS}"
     planned = outputs["planned"].astype(str)
-    is_drawn, shuffled_count = planned.isin(("first", "later")), int(planned.isin(("first", "later", "no")).sum())
-    drawn_count = int(is_drawn.sum())
-    within, outside = int((is_drawn & outputs["scored"]).sum()), int((~is_drawn & outputs["scored"]).sum())
-    if drawn_count == within == len(outputs):
-        text = f"Not selected: all {format_count(len(outputs), 'answer')} were in the random part, and were scored."
-        return HedsAnswer(
-            join_sentences(text, about_inputs),
-            f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
-            option=6,
-            authors_part=_INPUTS_LEFT,
+    is_drawn, population_count = planned.isin(("first", "later")), int((planned != "").sum())
+    drawn_count, scored_count = int(is_drawn.sum()), int((is_drawn & outputs["scored"]).sum())
+    chosen_by_authors = "how these answers, the documents and the questions were chosen"
+    if len(scored) == len(outputs):
+        # What is imported or was dealt to a partner, or lacks slices, may be a selection itself.
+        is_whole = len(records.answers_with_known_prompts) == len(outputs) and not records.study.lost
+        text = (
+            f"all {format_count(len(outputs), 'answer')} of this study {'is' if len(outputs) == 1 else 'are'} scored."
         )
-    text = (
-        f"{_format_part_of_whole(shuffled_count, len(outputs), 'answer')} were put into a random order by "
-        "system and experiment "
-        f"(seed {records.waves_asked_of_people.draws[0].seed}), which takes questions, and within them "
-        "documents, by turns. Its "
-        f"beginning is the random part: {format_count(drawn_count, 'answer')}, of which {within:,} "
-        f"{'was' if within == 1 else 'were'} scored."
-    )
-    strata = (
-        "Each stratum of the documents has its share."
-        if any(draw.stratum for draw in records.waves_asked_of_people.draws)
-        else ""
-    )
-    follow_ups = "Follow-ups are an experiment of their own." if outputs["is_follow_up"].any() else ""
-    beside = f"{format_count(outside, 'answer')} outside of it {'was' if outside == 1 else 'were'} scored, too."
+        return HedsAnswer(
+            join_sentences(f"Not selected: {text}" if is_whole else text.capitalize(), about_inputs),
+            source,
+            option=6 if is_whole else None,
+            authors_part=_INPUTS_LEFT if is_whole else chosen_by_authors,
+        )
+    if not drawn_count:
+        part = _format_part_of_whole(len(scored), len(outputs), "answer")
+        text = f"{part} {'is' if len(scored) == 1 else 'are'} scored."
+        return HedsAnswer(join_sentences(text, about_inputs), source, authors_part=chosen_by_authors)
+    systems = set(map(str, outputs.loc[planned != "", "system"].unique()))
+    draws = [draw for draw in records.waves_asked_of_people.draws if draw.system in systems]
+    seeds, beside = {draw.seed for draw in draws}, len(scored) - scored_count
+    seed = f" (seed {seeds.pop()})" if len(seeds) == 1 else ""
+    strata = ", within each stratum of the documents" if draws and all(draw.stratum for draw in draws) else ""
+    others = f", and {beside:,} that chance did not draw" if beside else ""
     return HedsAnswer(
-        join_sentences(text, strata, beside if outside else "", follow_ups, about_inputs),
-        f"study.zip: waves.jsonl; {SCORES}; {_MANIFESTS}",
-        option=2 if within == drawn_count and not outside else None,
+        join_sentences(
+            f"Chance{seed} drew {_format_part_of_whole(drawn_count, population_count, 'answer')}, within each system "
+            f"and experiment{strata}, by turns of the questions and, within these, of the documents. Scored are "
+            f"{scored_count:,} of the {drawn_count:,}{others}.",
+            "Follow-ups are an experiment of their own." if outputs["is_follow_up"].any() else "",
+            about_inputs,
+        ),
+        f"study.zip: waves.jsonl; {source}",
+        option=2 if scored_count == drawn_count and not beside else None,
         authors_part=_phrase_choices_left_to_authors(
-            is_random_part_fully_scored=within == drawn_count, are_others_scored=outside > 0
+            is_random_part_fully_scored=scored_count == drawn_count, are_others_scored=beside > 0
         ),
     )
 
@@ -290,8 +320,8 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
 def _phrase_choices_left_to_authors(*, is_random_part_fully_scored: bool, are_others_scored: bool) -> str:
     """Name what the records of a random part don't say: which answers were scored of it, or beside it."""
     answers = [
-        *([] if is_random_part_fully_scored else ["those scored of it"]),
-        *(["the answers outside of it"] if are_others_scored else []),
+        *([] if is_random_part_fully_scored else ["those scored of the drawn"]),
+        *(["the others that are scored"] if are_others_scored else []),
     ]
     return f"how {join_names([*answers, 'the documents', 'the questions'])} were chosen" if answers else _INPUTS_LEFT
 
@@ -300,16 +330,16 @@ _INPUTS_LEFT = "how documents and questions were chosen"
 
 
 def _describe_sampling_of_inputs(records: HumanEvaluationRecords) -> str:
-    """Say which documents of a corpus and which questions of a set the runs asked about, where not all."""
+    """Say how many documents of a corpus and which questions of a set the runs planned to ask about."""
     runs_by_sentence: dict[str, list[str]] = {}
     for source in records.study.sources:
         manifest = source.manifest
         plan = get_plan_if_procedure_run(manifest.spec)
         sentences = [
-            *([manifest.corpus.sentence_on_corpus_and_sample_size] if manifest.corpus else []),
+            *([_describe_corpus_sample(manifest.corpus, manifest.spec.seed)] if manifest.corpus else []),
             *([_describe_question_limit(manifest.spec.seed, *plan.limit)] if plan and plan.limit else []),
         ]
-        for sentence in sentences:
+        for sentence in filter(None, sentences):
             runs_by_sentence.setdefault(sentence, []).append(source.folder.name)
     every = len(records.study.sources)
     return " ".join(
@@ -318,10 +348,21 @@ def _describe_sampling_of_inputs(records: HumanEvaluationRecords) -> str:
     )
 
 
+def _describe_corpus_sample(corpus: CorpusFacts, seed: int) -> str:
+    """Say how many texts of a corpus chance drew to be asked about; empty where it is all of them."""
+    if corpus.asked >= corpus.texts:
+        return ""
+    strata = f", a share of each {corpus.stratified}" if corpus.stratified else ""
+    return (
+        f"Of the {corpus.texts:,} different texts of {PurePath(corpus.file).name}, chance (seed {seed}) drew "
+        f"{corpus.asked:,} to be asked about{strata}."
+    )
+
+
 def _describe_question_limit(seed: int, first_position: int, last_position: int) -> str:
     return (
         f"Of each set's questions, in an order that the seed {seed} decides for each document and repetition, those "
-        f"from {first_position} to {last_position} were asked."
+        f"from {first_position} to {last_position} were planned."
     )
 
 
