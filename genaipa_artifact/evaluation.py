@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+import pandas as pd
+
 from genaipa.plugins import entry_point_targets, load_object
 from genaipa.questions.sets import is_follow_up
 from genaipa.runs.procedure import get_plan_if_procedure_run
@@ -24,8 +26,6 @@ from genaipa.tasks.prompts import NOT_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
     from genaipa.answers.study import Study
     from genaipa.archive.study_pack import WrittenPack
@@ -167,8 +167,8 @@ class HumanEvaluationRecords:
                 if provider is not None and (provider.by_hand or provider.wraps):
                     others.add((source.folder.name, name))
         answers = self.answers_with_known_prompts
-        places = zip(answers["run"].astype(str), answers["system"].astype(str), strict=True)
-        return answers[[place not in others for place in places]]
+        places = pd.MultiIndex.from_frame(answers[["run", "system"]].astype(str))
+        return answers[~places.isin(sorted(others))] if others else answers
 
     @cached_property
     def descriptions_of_stand_ins(self) -> dict[str, str]:

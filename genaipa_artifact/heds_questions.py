@@ -257,8 +257,8 @@ def count_scored_answers_per_system(records: HumanEvaluationRecords) -> HedsAnsw
             f"{format_count(follow_ups, 'answer')} of them, in all, {'is' if follow_ups == 1 else 'are'} to follow-ups."
             if follow_ups
             else "",
-            f"The same reply to the same question about a document is scored once for all, so that "
-            f"{format_count(distinct, 'answer')} were scored."
+            f"The same reply to the same question about a document is scored once for all: {distinct:,} of them "
+            f"{'is' if distinct == 1 else 'are'} different."
             if distinct < len(scored)
             else "",
             f"The averages leave out {excluded:,} of them (exclusions.csv)." if excluded else "",
