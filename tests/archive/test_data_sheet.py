@@ -35,8 +35,8 @@ from genaipa.workspace import find_workspace
 from genaipa_artifact.evaluation import ADDITIONS_GROUP, HumanEvaluationRecords, SheetAddition
 from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
+from genaipa_artifact.heds_form import QUESTIONS
 from genaipa_artifact.heds_power import describe_detectable_differences, describe_questions_of_match
-from genaipa_artifact.heds_questions import QUESTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -268,7 +268,7 @@ def test_nothing_is_said_of_people_where_nobody_scored(evaluated: Evaluated) -> 
     """Neither where nothing is scored, nor where a judge alone did; nor of a study whose answers are scored by rule."""
     sheet = fill(evaluated.unscored)
     assert set(texts(sheet)) == UNSCORED
-    assert sheet.notes[1:] == ["No score by a person is in effect."]
+    assert sheet.notes[1:] == ["No score by a person counts."]
     verdict = scored("judge:kind@0123456789ab#1", evaluated.beside, scorer="machine")
     judged = fill(rescore(evaluated.unscored, verdict))
     assert set(texts(judged)) == UNSCORED
