@@ -100,11 +100,11 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
     inputs = [_INPUTS[name] for name in INITIALIZATIONS if name in used]
     if not inputs:
         return None
-    part = f"of {len(sent):,} of {format_count(len(outputs), 'reply', 'replies')}, " if len(sent) < len(outputs) else ""
+    is_part, whole = len(sent) < len(outputs), format_count(len(outputs), "reply", "replies")
     prompt_sets = sorted(map(str, sent["prompts"].unique()))
     return HedsAnswer(
         join_sentences(
-            f"Text, {part}as genaipa sent it: {'; '.join(inputs)}.",
+            f"Text, as genaipa sent it{f' for {len(sent):,} of {whole}' if is_part else ''}: {'; '.join(inputs)}.",
             "In shared conversations, the questions and replies before it came along."
             if "shared" in set(map(str, sent["conversation"].unique()))
             else "",
@@ -117,7 +117,7 @@ def describe_inputs_to_systems(records: HumanEvaluationRecords) -> HedsAnswer | 
         ),
         f"{_MANIFESTS} (spec.plan)",
         authors_part=join_sentences(
-            "the form's types of text that fit", "and what the other replies are to" if part else ""
+            "the form's types of text that fit", "and what the other replies are to" if is_part else ""
         ),
     )
 
@@ -264,9 +264,7 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
             authors_part=_INPUTS_LEFT if is_whole else chosen_by_authors,
         )
     if not drawn_count:
-        text = (
-            f"{len(scored):,} of {format_count(len(outputs), 'answer')} {'is' if len(scored) == 1 else 'are'} scored."
-        )
+        text = f"Scored are {len(scored):,} of {format_count(len(outputs), 'answer')}."
         return HedsAnswer(join_sentences(text, about_inputs), source, authors_part=chosen_by_authors)
     systems = set(map(str, outputs.loc[planned != "", "system"].unique()))
     draws = [draw for draw in records.waves_asked_of_people.draws if draw.system in systems]

@@ -394,7 +394,7 @@ def test_of_imported_replies_nobody_knows_what_they_are_to(evaluated: Evaluated)
     is_first = everything.study.answers["system"].astype(str) == "scripted/say.yaml"
     prompts = is_first.map({True: "unknown", False: "guided"})
     part = texts(fill(change(everything, answers=everything.study.answers.assign(prompts=prompts))))
-    assert part["2.1"].startswith("Text, of 12 of 24 replies, as genaipa sent it")
+    assert part["2.1"].startswith("Text, as genaipa sent it for 12 of 24 replies: ")
     assert part["2.1"].endswith("and what the other replies are to]")
     assert part["2.4"].endswith("[the language of the questions and other inputs]")
     assert "Kinds of systems: scripted/say1.yaml (replies from a file)." in part["2.2"]
@@ -466,7 +466,7 @@ def test_a_sample_is_said_as_it_was_planned(evaluated: Evaluated) -> None:
     whole = texts(fill(change(evaluated.mixed, manifest={"corpus": msgspec.structs.replace(corpus, asked=80)})))
     assert "shops.csv" not in whole["3.1.2"]
     elsewhere = change(evaluated.mixed, answers=evaluated.mixed.study.answers.assign(planned=""))
-    assert texts(fill(elsewhere))["3.1.2"].startswith("13 of 24 answers are scored. [how these answers")
+    assert texts(fill(elsewhere))["3.1.2"].startswith("Scored are 13 of 24 answers. [how these answers")
 
 
 @pytest.mark.full
