@@ -49,8 +49,8 @@ def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAn
         else f"{variance} is estimated"
     )
     return HedsAnswer(
-        f"After the study: {split}, and studies with as many questions about as many documents, each question about "
-        "each document, are simulated from it.",
+        f"From the scores themselves: {split}, and studies with as many questions about as many documents, each "
+        "question about each document, are simulated from it.",
         _SOURCE,
         authors_part=_BEFORE,
     )

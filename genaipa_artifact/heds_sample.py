@@ -323,10 +323,10 @@ def _describe_corpus_sample(corpus: CorpusFacts, seed: int) -> str:
     """Say how many texts of a corpus chance drew to be asked about; empty where it is all of them."""
     if corpus.asked >= corpus.texts:
         return ""
-    strata = f", a share of each {corpus.stratified}" if corpus.stratified else ""
+    strata = f", stratified by {corpus.stratified}" if corpus.stratified else ""
     return (
-        f"Of the {corpus.texts:,} different texts of {PurePath(corpus.file).name}, chance (seed {seed}) drew "
-        f"{corpus.asked:,} to be asked about{strata}."
+        f"Of {corpus.texts:,} texts of {PurePath(corpus.file).name}, chance (seed {seed}) drew {corpus.asked:,} to be "
+        f"asked about{strata}."
     )
 
 

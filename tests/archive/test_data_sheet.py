@@ -461,7 +461,7 @@ def test_a_sample_is_said_as_it_was_planned(evaluated: Evaluated) -> None:
     """A run may end before all is asked, a corpus that is asked about whole is no sample, nor is a draw of others."""
     corpus = CorpusFacts("data/shops.csv", "0", documents=90, texts=80, asked=20, stratified="sector")
     sampled = texts(fill(change(evaluated.mixed, manifest={"corpus": corpus})))["3.1.2"]
-    drawn = "Of the 80 different texts of shops.csv, chance (seed 0) drew 20 to be asked about, a share of each sector."
+    drawn = "Of 80 texts of shops.csv, chance (seed 0) drew 20 to be asked about, stratified by sector."
     assert drawn in sampled
     whole = texts(fill(change(evaluated.mixed, manifest={"corpus": msgspec.structs.replace(corpus, asked=80)})))
     assert "shops.csv" not in whole["3.1.2"]
