@@ -47,7 +47,7 @@ from genaipa.words import format_count, join_some
 from genaipa_artifact.evaluation import HumanEvaluationRecords
 from genaipa_artifact.heds import HEDS_JSON, HEDS_LATEX, HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
-from genaipa_artifact.heds_questions import QUESTIONS
+from genaipa_artifact.heds_form import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,10 +7,13 @@ from.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
 
 from genaipa.plugins import entry_point_targets, load_object
 from genaipa.questions.sets import is_follow_up
@@ -19,11 +22,10 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import MEAN, SEND_BACK
 from genaipa.scoring.rubric import find_rubric_path, shipped_rubric
 from genaipa.systems.provider import find_provider, strip_wrapper_from_system_name
+from genaipa.tasks.prompts import NOT_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
     from genaipa.answers.study import Study
     from genaipa.archive.study_pack import WrittenPack
@@ -148,21 +150,46 @@ class HumanEvaluationRecords:
         return self.scorable_answers[self.scorable_answers["scored"]]
 
     @cached_property
-    def descriptions_of_non_model_systems(self) -> dict[str, str]:
-        """The systems whose replies are known to come from no model (system → what it is): rules, scripts, people."""
-        stand_ins = {}
-        systems = set(map(str, self.scorable_answers["system"].unique()))
+    def answers_with_known_prompts(self) -> pd.DataFrame:
+        """The answers of runs that were planned here: none that was imported, dealt to a partner or recorded."""
+        return self.scorable_answers[~self.scorable_answers["prompts"].astype(str).isin(("", *NOT_KNOWN))]
+
+    @cached_property
+    def answers_to_sent_messages(self) -> pd.DataFrame:
+        """The answers to messages that genaipa sent: none that people wrote or brought, or whose system chose passages.
+
+        A wrapper (`rag/SYSTEM`) sends the system within it something else.
+        """
+        others = set()
         for source in self.study.sources:
             for name, facts in source.manifest.systems.items():
-                provider = find_provider(strip_wrapper_from_system_name(facts.model or name))
-                if (
-                    name in systems
-                    and provider is not None
-                    and (provider.builtin is not None or provider.by_hand == "written")
-                    and provider.words != "recording"
-                ):
-                    stand_ins[name] = provider.about.partition(";")[0]
-        return dict(sorted(stand_ins.items()))
+                provider = find_provider(facts.model or name)
+                if provider is not None and (provider.by_hand or provider.wraps):
+                    others.add((source.folder.name, name))
+        answers = self.answers_with_known_prompts
+        places = pd.MultiIndex.from_frame(answers[["run", "system"]].astype(str))
+        return answers[~places.isin(sorted(others))] if others else answers
+
+    @cached_property
+    def descriptions_of_stand_ins(self) -> dict[str, str]:
+        """System → what writes its replies, where that is known to be rules, a file or people, in all runs."""
+        known = set(map(tuple, self.answers_with_known_prompts[["run", "system"]].astype(str).to_numpy()))
+        runs_and_systems = set(map(tuple, self.scorable_answers[["run", "system"]].astype(str).to_numpy()))
+        facts_by_place = {
+            (source.folder.name, name): facts
+            for source in self.study.sources
+            for name, facts in source.manifest.systems.items()
+        }
+        descriptions: dict[str, set[str]] = {}
+        for run, system in runs_and_systems:
+            facts = facts_by_place.get((run, system)) if (run, system) in known else None
+            about = _describe_stand_in_or_empty(facts.model or system) if facts else ""
+            descriptions.setdefault(system, set()).add(about)
+        return {
+            system: abouts.pop()
+            for system, abouts in sorted(descriptions.items())
+            if len(abouts) == 1 and "" not in abouts
+        }
 
     @cached_property
     def evaluators(self) -> set[str]:
@@ -207,3 +234,14 @@ class HumanEvaluationRecords:
             return None
         rows = table.data[table.data["metric"] == self.rubric.display_names[metric]].to_dict("records")
         return {str(name): value for name, value in rows[0].items()} if rows else None
+
+
+def _describe_stand_in_or_empty(system: str) -> str:
+    """Say what writes a system's replies, where it is rules, a file or people; of a wrapper, the system within it."""
+    inner_name = strip_wrapper_from_system_name(system)
+    provider = find_provider(inner_name)
+    if provider is None or ("/" in provider.form and "/" not in inner_name):
+        return ""
+    is_stand_in = provider.builtin is not None or provider.by_hand == "written"
+    # What follows a comma is what it is good for.
+    return re.split("[,;]", provider.about)[0] if is_stand_in else ""

@@ -180,7 +180,7 @@ def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
     """Return sentences on what of the study the sheet does not describe, and on what its answers rest."""
     sentences = ["Answers are as genaipa recorded the evaluation; what was done beside its records is not in them."]
     if not records.scores and not records.adjudications:
-        sentences.append("No score by a person is recorded.")
+        sentences.append("No score by a person counts.")
     if records.runs_with_published_scores:
         sentences.append(
             f"The published scores of {join_some(records.runs_with_published_scores, 5)} name nobody: who gave them, "
@@ -191,6 +191,11 @@ def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
         sentences.append(
             f"{format_count(len(records.judge_scores), 'score')} by {format_count(len(judges), 'judge')} "
             f"({join_some(judges, 5)}) are no human evaluation, and this sheet is not about them."
+        )
+    if records.scores or records.adjudications:
+        sentences.append(
+            "Scored means: with a score or adjudication in effect, which nobody withdrew or replaced, and which is by "
+            "none whom desk.yaml leaves out and by no author of the answer."
         )
     sentences += records.study.lost
     if not records.are_all_scored_by_current_rubric:

@@ -1,6 +1,6 @@
 """The questions of HEDS 3.0's fourth section, on each criterion (a metric of the rubric), and how records answer them.
 
-Rows are as in `heds_questions`.
+Rows are as in `heds_form`.
 """
 
 from __future__ import annotations

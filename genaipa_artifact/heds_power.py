@@ -5,14 +5,14 @@ Nobody records a power analysis before a study; this one comes after it, as `gen
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from genaipa import __version__
 from genaipa.questions.sets import is_follow_up
 from genaipa.reports.averages import select_policy_rows
 from genaipa.reports.matches import comparison_evidence_level, match_systems_by_measure
 from genaipa.reports.part import drop_sparsely_scored_experiments
-from genaipa.reports.significance import OVERALL, describe_detectable_difference
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, describe_detectable_difference
 from genaipa.words import format_count
 from genaipa_artifact.heds import HedsAnswer
 
@@ -41,17 +41,16 @@ def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAn
     pairs = list(_iterate_pairs_with_detectable_differences(records))
     if not pairs:
         return None
-    # Of one document, the rest can't be separated from what other questions change.
-    several = any(pair.document_count > 1 for pair in pairs)
     variance = "the variance of the differences found between two systems"
+    # Of one document, the rest can't be separated from what other questions change.
     split = (
         f"{variance} is split into questions, documents and the rest (analysis of variance)"
-        if several
-        else f"{variance}, from question to question, is estimated"
+        if all(pair.document_count > 1 for pair in pairs)
+        else f"{variance} is estimated"
     )
-    about = " about as many documents, each question about each document," if several else ""
     return HedsAnswer(
-        f"After the study: {split}, and studies with as many questions{about} are simulated from it.",
+        f"From the scores themselves: {split}, and studies with as many questions about as many documents, each "
+        "question about each document, are simulated from it.",
         _SOURCE,
         authors_part=_BEFORE,
     )
@@ -62,34 +61,41 @@ def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnsw
     sentences = [pair.sentence for pair in _iterate_pairs_with_detectable_differences(records)]
     if not sentences:
         return None
-    pair_count = len(_compared_system_pairs(records))
+    pair_count = len(records.tables["system-differences"].data)
     if len(sentences) < pair_count:
         sentences.append(f"The report compares {format_count(pair_count, 'pair')} of systems.")
     return HedsAnswer(" ".join(sentences), _SOURCE, authors_part=_BEFORE)
 
 
 def name_code_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
-    """Name the command that gives detectable differences; None where none is known."""
-    for pair in _iterate_pairs_with_detectable_differences(records):
-        # Without the option, systems that were not asked the same are not compared.
-        command = shlex.join(["genaipa", "compare", *pair.systems, "--anyway"])
-        return HedsAnswer(f"genaipa.stats.power, by the command: {command}.", _SOURCE, authors_part=_BEFORE)
-    return None
+    """Name the module that finds detectable differences; None where none is known."""
+    if not any(_iterate_pairs_with_detectable_differences(records)):
+        return None
+    return HedsAnswer(f"genaipa.stats.power, of genaipa {__version__}.", _SOURCE, authors_part=_BEFORE)
 
 
 def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, str]]:
     table = records.tables.get("system-differences")
     if table is None or not records.scores:
         return []
-    return [(str(row["first"]), str(row["second"])) for row in table.data.to_dict("records")]
+    # Where different people scored the two, nothing is found.
+    return [
+        (str(row["first"]), str(row["second"]))
+        for row in table.data.to_dict("records")
+        if row.get("meaning") != OTHER_PEOPLE
+    ]
 
 
 def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> Iterator[ComparedPair]:
-    by_people = records.study.table[records.study.table["scorer"] != "machine"]
+    table = records.study.table
+    # Published scores are none of this evaluation.
+    by_people = table[(table["scorer"] != "machine") & (table["unit"] == "answer")]
     rows = select_policy_rows(drop_sparsely_scored_experiments(by_people))
     for first, second in _compared_system_pairs(records)[:_PAIRS_COMPUTED]:
         first_rows, second_rows = rows[rows["system"] == first], rows[rows["system"] == second]
         match = match_systems_by_measure(first_rows, second_rows, (OVERALL,))[OVERALL]
+        if match.apart.empty:
+            continue
         # As `genaipa compare` has it: while scores are missing, a difference has to show more.
         level = comparison_evidence_level((first_rows, second_rows), match).p
         for sentence in describe_detectable_difference(match, level):
@@ -109,9 +115,9 @@ def describe_questions_of_match(match: MatchedScores) -> Iterator[str]:
     follow_ups = sum(map(is_follow_up, questions))
     if follow_ups:
         yield f"Of these questions, {follow_ups:,} {'is a follow-up' if follow_ups == 1 else 'are follow-ups'}."
-    compared, crossed = len(named), len(questions) * documents
+    compared, crossed = len(named[["question", "document"]].drop_duplicates()), len(questions) * documents
     if compared < crossed:
         yield (
-            f"That takes each question about each document, {crossed:,} comparisons; with the {compared:,} of this "
-            "study, it is larger."
+            f"That takes each question about each document, {crossed:,} comparisons, of which this study has "
+            f"{compared:,}."
         )

@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import pandas as pd
 import pytest
 from queues import make_run
@@ -21,8 +22,10 @@ from genaipa.questions.points import Ticks
 from genaipa.questions.sets import follow_up_id
 from genaipa.reports.chapters.agreement import analyst_alpha_table
 from genaipa.reports.matches import MatchedScores
+from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import make_table
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
+from genaipa.runs.records import CorpusFacts, SystemFacts
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.events import MEAN, SEND_BACK, Event, ScreenContents, new_event_id
@@ -32,8 +35,8 @@ from genaipa.workspace import find_workspace
 from genaipa_artifact.evaluation import ADDITIONS_GROUP, HumanEvaluationRecords, SheetAddition
 from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
-from genaipa_artifact.heds_power import describe_questions_of_match
-from genaipa_artifact.heds_questions import QUESTIONS
+from genaipa_artifact.heds_form import QUESTIONS
+from genaipa_artifact.heds_power import describe_detectable_differences, describe_questions_of_match
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +53,7 @@ AUTHORS = (
 UNSCORED = {"2.1", "2.2", "2.3", "2.4", "4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.6", "4.3.7"}
 """Questions that a study answers that nobody scored."""
 POWER = {"3.1.3.1", "3.1.3.2", "3.1.3.3"}
-STAND_INS = "Not models: scripted/say.yaml, scripted/say1.yaml (replies from a file, for trying things out)."
+STAND_INS = "Kinds of systems: scripted/say.yaml, scripted/say1.yaml (replies from a file)."
 SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
 HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
 REASON = r"read nothing, 50 % of \input{it} & more_"
@@ -181,21 +184,21 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
     }
     assert per_system == {"scripted/say.yaml": 7, "scripted/say1.yaml": 6}
     assert said == {
-        "1.1.2": "Scores recorded as people's exist for 13 answers of scripted/say.yaml, scripted/say1.yaml "
+        "1.1.2": "Scores recorded as people's are in effect for 13 answers of scripted/say.yaml, scripted/say1.yaml "
         "to 4 questions "
         "about acme, bolt, cask, by relevance, accuracy, clarity, completeness and reference. "
         f"{STAND_INS} [its place in the main reference]",
-        "2.1": "Text: the question, after the text of the document. In shared conversations, the questions and replies "
-        "before it came along. Prompts: guided (runs/*/prompts). [the form's types of text that fit]",
+        "2.1": "Text, as genaipa sent it: the question, after the text of the document. In shared conversations, the "
+        "questions and replies before it came along. Prompts: guided (runs/*/prompts). [the form's types of text that "
+        "fit]",
         "2.2": f"Text: 24 replies. {STAND_INS} [the form's types of text that fit]",
         "2.3": "Option 12. Answering questions about documents.",
-        "2.4": "Documents: English. [the language of the questions]",
+        "2.4": "Documents, as stated or else recognised in the texts: English. [the language of the questions]",
         "3.1.1": "scripted/say.yaml: 7; scripted/say1.yaml: 6. The averages leave out 1 of them (exclusions.csv). [why "
         "the numbers differ]",
-        "3.1.2": "24 of 24 answers were put into a random order by system and experiment (seed 7), which takes "
-        "questions, and within them documents, by turns. Its beginning is the random part: 12 answers, of which 12 "
-        "were scored. 1 answer outside of it was scored, too. [how the answers outside of it, the documents and the "
-        "questions were chosen]",
+        "3.1.2": "Chance (seed 7) drew 12 of 24 answers, within each system and experiment, by turns of the questions "
+        "and, within these, of the documents. Scored are 12 of the 12, and 1 that chance did not draw. [how the others "
+        "that are scored, the documents and the questions were chosen]",
         "3.2.1": "4. Counted are the names under which scores or adjudications of answers that are not excluded are in "
         "effect; the records can't tell whether a name is a person, or two names are one. 1 of them gave "
         "adjudications alone. 1 name "
@@ -265,7 +268,7 @@ def test_nothing_is_said_of_people_where_nobody_scored(evaluated: Evaluated) -> 
     """Neither where nothing is scored, nor where a judge alone did; nor of a study whose answers are scored by rule."""
     sheet = fill(evaluated.unscored)
     assert set(texts(sheet)) == UNSCORED
-    assert sheet.notes[1:] == ["No score by a person is recorded."]
+    assert sheet.notes[1:] == ["No score by a person counts."]
     verdict = scored("judge:kind@0123456789ab#1", evaluated.beside, scorer="machine")
     judged = fill(rescore(evaluated.unscored, verdict))
     assert set(texts(judged)) == UNSCORED
@@ -295,7 +298,7 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     elsewhere = texts(fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], blind=False))))
     assert elsewhere["3.3.4.2"].startswith("1 of 1 score from outside the desk is recorded as not blind.")
     settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
-    assert settled["3.1.1"] == "1. No score that is recorded as a person's is of an answer of scripted/say1.yaml."
+    assert settled["3.1.1"] == "scripted/say.yaml: 1; scripted/say1.yaml: 0. [why the numbers differ]"
     assert "1 of them gave adjudications alone." in settled["3.2.1"]
     other = fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], rubric="0123456789ab")))
     assert not {"4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.7", "3.3.2", "3.3.4.2", "3.3.5"} & texts(other).keys()
@@ -329,9 +332,9 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
     assert "+1 from 100 % of the vital and 50 % of the other points" in entries["completeness", "4.3.2"]
     untouched = {(entry.criterion, entry.number): entry.answer_for_readers for entry in fill(evaluated.mixed).entries}
     assert "ticked" not in untouched["completeness", "4.3.2"], "nobody was shown points, so their rule defines nothing"
-    assert entries["", "3.1.2"].startswith("24 of 24 answers were put into a random order")
-    assert "12 answers, of which 3 were scored." in entries["", "3.1.2"]
-    assert entries["", "3.1.2"].endswith("[how those scored of it, the documents and the questions were chosen]")
+    assert entries["", "3.1.2"].startswith("Chance (seed 7) drew 12 of 24 answers")
+    assert "Scored are 3 of the 12." in entries["", "3.1.2"]
+    assert entries["", "3.1.2"].endswith("[how those scored of the drawn, the documents and the questions were chosen]")
 
 
 def test_agreement_names_the_method_of_an_interval_that_is_there(evaluated: Evaluated) -> None:
@@ -358,15 +361,126 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
     assert "4 answers of scripted/say.yaml to 2 questions and to follow-ups about acme" in entries["1.1.2"]
     assert "A follow-up came after a question and the reply to it" in entries["2.1"]
-    assert entries["2.4"] == "Documents: English. [the language of the questions and follow-ups]"
+    assert entries["2.4"].endswith("English. [the language of the questions and follow-ups]")
     assert entries["3.1.1"] == "4. 2 answers of them, in all, are to follow-ups."
-    assert entries["3.1.2"].startswith("Option 6. Not selected: all 4 answers were in the random part")
+    assert entries["3.1.2"].startswith("Option 6. Not selected: all 4 answers of this study are scored.")
     assert "2 are of answers to follow-ups" in entries["3.3.4.2"]
     limited = carry_out(spec(systems=("scripted/say.yaml",), limit=(1, 1)))[0]
     with opened("sqlite:///scores.db") as store:
         study = gather_study(workspace, select_runs_and_apply_filters(workspace, ()), store)
     entries = texts(fill(HumanEvaluationRecords(study, {}, "rubrics/genaipabench.yaml", None)))
     assert f"Of {limited.name}: Of each set's questions" in entries["3.1.2"]
+
+
+def change(records: HumanEvaluationRecords, *, manifest: dict[str, Any] | None = None, **of_study: Any) -> Any:
+    """The records of the study with other fields, and with other fields of its run's manifest."""
+    source = records.study.sources[0]
+    sources = [replace(source, manifest=msgspec.structs.replace(source.manifest, **(manifest or {})))]
+    return replace(records, study=replace(records.study, sources=sources, **of_study))
+
+
+def test_of_imported_replies_nobody_knows_what_they_are_to(evaluated: Evaluated) -> None:
+    """Neither input nor language, nor what a system's name stands for, nor whether chats were selected before."""
+    digests = set(evaluated.unscored.study.answers["answer"]) - {""}
+    event = scored("ada", evaluated.beside)
+    events = [msgspec.structs.replace(event, id=digest, answer=digest) for digest in digests]
+    everything = rescore(evaluated.unscored, *events)
+    whole = texts(fill(everything))
+    assert whole["3.1.2"].startswith("Option 6. Not selected: all 24 answers")
+    imported = texts(fill(change(everything, answers=everything.study.answers.assign(prompts="unknown"))))
+    assert not {"2.1", "2.4"} & imported.keys()
+    assert "Kinds of systems" not in imported["1.1.2"] + imported["2.2"]
+    assert imported["3.1.2"].startswith("All 24 answers of this study are scored. [how these answers")
+    is_first = everything.study.answers["system"].astype(str) == "scripted/say.yaml"
+    prompts = is_first.map({True: "unknown", False: "guided"})
+    part = texts(fill(change(everything, answers=everything.study.answers.assign(prompts=prompts))))
+    assert part["2.1"].startswith("Text, as genaipa sent it for 12 of 24 replies: ")
+    assert part["2.1"].endswith("and what the other replies are to]")
+    assert part["2.4"].endswith("[the language of the questions and other inputs]")
+    assert "Kinds of systems: scripted/say1.yaml (replies from a file)." in part["2.2"]
+    lost = texts(fill(change(everything, lost=["Slice 2 of 3 is missing."])))
+    assert lost["3.1.2"].startswith("All 24 answers"), "what there is may be a part"
+
+
+@pytest.mark.parametrize(
+    ("model", "description"),
+    [
+        ("people/team", "people who write answers"),
+        ("manual/chat", ""),
+        ("rag/openai/gpt", ""),
+        ("rag/extractive", "a baseline that quotes the document"),
+    ],
+)
+def test_what_people_or_retrieval_had_is_not_what_genaipa_sent(
+    evaluated: Evaluated, model: str, description: str
+) -> None:
+    """Whoever writes, pastes or chooses passages decides what a reply is to."""
+    systems = dict.fromkeys(("scripted/say.yaml", "scripted/say1.yaml"), SystemFacts(model))
+    entries = texts(fill(change(evaluated.unscored, manifest={"systems": systems})))
+    assert not {"2.1", "2.4"} & entries.keys()
+    kinds = f" Kinds of systems: scripted/say.yaml, scripted/say1.yaml ({description})." if description else ""
+    assert entries["2.2"].startswith(f"Text: 24 replies.{kinds} [")
+
+
+def test_a_language_is_named_where_runs_agree_on_a_text_that_tells(evaluated: Evaluated) -> None:
+    """Two texts by one name may be in two languages, few words pass for English, and translations state theirs."""
+    study = evaluated.unscored.study
+    facts = study.sources[0].manifest.documents
+    other = change(
+        evaluated.unscored,
+        manifest={"documents": {name: msgspec.structs.replace(about, digest="0") for name, about in facts.items()}},
+    ).study.sources
+    both = replace(evaluated.unscored, study=replace(study, sources=[*study.sources, *other]))
+    assert "2.4" not in texts(fill(both))
+    short = replace(study.document_statistics["acme"], words=29)
+    assert "2.4" not in texts(fill(change(evaluated.unscored, documents={**study.documents, "acme": short})))
+
+
+def test_questions_are_counted_where_ids_and_words_are_one_to_one(evaluated: Evaluated) -> None:
+    """Runs may ask other words under one id, or the same under two; follow-ups and paraphrases are named as such."""
+    asked, table = evaluated.mixed.study.questions, evaluated.mixed.study.answers
+    several = change(evaluated.mixed, questions=asked._replace(reworded=frozenset({"Q1"})))
+    assert " to questions about acme" in texts(fill(several))["1.1.2"]
+    same = change(evaluated.mixed, questions=asked._replace(texts=dict.fromkeys(asked.texts, "Why?")))
+    assert " to questions about acme" in texts(fill(same))["1.1.2"]
+    reworded = change(evaluated.mixed, answers=table.assign(wording="paraphrase-1"))
+    assert " to 4 questions (in paraphrases) about acme" in texts(fill(reworded))["1.1.2"]
+    is_first = table["question"].astype(str) == "Q1"
+    some = change(
+        evaluated.mixed, answers=table.assign(wording=is_first.map({True: "paraphrase-1", False: "original"}))
+    )
+    assert " to 4 questions (some in paraphrases) about acme" in texts(fill(some))["1.1.2"]
+    followed = table["question"].astype(str).map(lambda name: follow_up_id(name) if name == "Q1" else name)
+    assert (
+        " to 3 questions and to follow-ups about"
+        in texts(fill(change(evaluated.mixed, answers=table.assign(question=followed))))["1.1.2"]
+    )
+
+
+def test_a_sample_is_said_as_it_was_planned(evaluated: Evaluated) -> None:
+    """A run may end before all is asked, a corpus that is asked about whole is no sample, nor is a draw of others."""
+    corpus = CorpusFacts("data/shops.csv", "0", documents=90, texts=80, asked=20, stratified="sector")
+    sampled = texts(fill(change(evaluated.mixed, manifest={"corpus": corpus})))["3.1.2"]
+    drawn = "Of 80 texts of shops.csv, chance (seed 0) drew 20 to be asked about, stratified by sector."
+    assert drawn in sampled
+    whole = texts(fill(change(evaluated.mixed, manifest={"corpus": msgspec.structs.replace(corpus, asked=80)})))
+    assert "shops.csv" not in whole["3.1.2"]
+    elsewhere = change(evaluated.mixed, answers=evaluated.mixed.study.answers.assign(planned=""))
+    assert texts(fill(elsewhere))["3.1.2"].startswith("Scored are 13 of 24 answers. [how these answers")
+
+
+@pytest.mark.full
+def test_power_is_that_of_what_the_same_people_scored(evaluated: Evaluated) -> None:
+    """Published scores are none of the evaluation, and where other people scored the one side nothing is found."""
+    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml", "meaning": ""}])
+    columns = ["first", "second", "meaning"]
+    table = make_table("system-differences", "", "", pair, columns)
+    records = replace(evaluated.mixed, tables={"system-differences": table})
+    assert describe_detectable_differences(records) is not None
+    confounded = make_table("system-differences", "", "", pair.assign(meaning=OTHER_PEOPLE), columns)
+    assert describe_detectable_differences(replace(records, tables={"system-differences": confounded})) is None
+    published = records.study.table.assign(unit="table")
+    assert describe_detectable_differences(replace(records, study=replace(records.study, table=published))) is None
 
 
 def test_packages_add_what_they_know(evaluated: Evaluated) -> None:
@@ -387,8 +501,7 @@ def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated)
     tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
     records_of_pair = replace(evaluated.mixed, tables=tables)
     said = texts(fill(records_of_pair))
-    command = "genaipa compare scripted/say.yaml scripted/say1.yaml --anyway."
-    assert f"{command} [the power analysis before the study]" in said["3.1.3.3"], "the two may not be asked alike"
+    assert said["3.1.3.3"].startswith("genaipa.stats.power, of genaipa ")
     assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
     assert "would be found in 80% of studies" in said["3.1.3.2"]
     assert "The report compares" not in said["3.1.3.2"]
@@ -426,7 +539,7 @@ def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, mon
     assert 3 * sizes[0] < sizes[1], "the difference takes more, not the sentence alone"
     of_all = study.replace_scores_from_events(events)
     acme = texts(fill(replace(records, study=of_all.select_rows(of_all.table["document"] == "acme"))))
-    assert "from question to question" in acme["3.1.3.1"], "the variance of one document can't be split"
+    assert "is split" not in acme["3.1.3.1"], "the variance of one document can't be split"
 
 
 @pytest.mark.parametrize(
@@ -435,8 +548,12 @@ def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, mon
         (["Q1 acme", "Q1 bolt", "Q2 acme", "Q2 bolt"], []),
         (["Q1 acme", f"{follow_up_id('Q1')} acme"], ["Of these questions, 1 is a follow-up."]),
         (
+            ["Q1 acme", "Q1 acme", "Q1 bolt", "Q1 bolt", "Q2 acme"],
+            ["That takes each question about each document, 4 comparisons, of which this study has 3."],
+        ),
+        (
             ["Q1 acme", "Q2 bolt", "Q3 bolt"],
-            ["That takes each question about each document, 6 comparisons; with the 3 of this study, it is larger."],
+            ["That takes each question about each document, 6 comparisons, of which this study has 3."],
         ),
     ],
 )
