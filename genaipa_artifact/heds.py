@@ -180,7 +180,7 @@ def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
     """Return sentences on what of the study the sheet does not describe, and on what its answers rest."""
     sentences = ["Answers are as genaipa recorded the evaluation; what was done beside its records is not in them."]
     if not records.scores and not records.adjudications:
-        sentences.append("No score by a person is recorded.")
+        sentences.append("No score by a person counts.")
     if records.runs_with_published_scores:
         sentences.append(
             f"The published scores of {join_some(records.runs_with_published_scores, 5)} name nobody: who gave them, "
@@ -194,5 +194,7 @@ def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
         )
     sentences += records.study.lost
     if not records.are_all_scored_by_current_rubric:
-        sentences.append("Some scores name another rubric than the workspace's, so its criteria are left to you.")
+        sentences.append(
+            "Some scores are by another rubric than the workspace's, so what criteria mean is left to you."
+        )
     return sentences
