@@ -82,7 +82,7 @@ def describe_presentation_of_scale(records: HumanEvaluationRecords, metric: str)
         return None
     whole = records.has_only_desk_scores
     return HedsAnswer(
-        "At the desk, one button (and digit key) for each value, with its meaning.",
+        "At the desk, one button for each value, with its meaning.",
         f"{SCORES} (order); genaipa's desk",
         option=1 if whole else None,
         authors_part="" if whole else "how scores from elsewhere were given",
@@ -172,6 +172,8 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"adjusted by Holm's method{_phrase_levels_of_tests(records)}.",
     }
     present = [name for name in methods if name in records.tables]
+    if "system-differences" in present and not _has_tested_differences(records):
+        present.remove("system-differences")
     if not present:
         return None
     return HedsAnswer(
@@ -179,6 +181,11 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
         authors_part="tests of this criterion in the main reference",
     )
+
+
+def _has_tested_differences(records: HumanEvaluationRecords) -> bool:
+    data = records.tables["system-differences"].data
+    return "p_holm" not in data or bool(data["p_holm"].notna().any())
 
 
 def _phrase_levels_of_tests(records: HumanEvaluationRecords) -> str:

@@ -536,8 +536,9 @@ def describe_desk_score_dates_and_seconds(records: HumanEvaluationRecords) -> He
         join_sentences(
             f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
             f"{first if first == last else f'{first} to {last}'} (UTC).",
-            f"{_format_part_of_whole(len(seconds), len(scores), 'score')} {'has' if len(seconds) == 1 else 'have'} a "
-            f"time on screen, of {median(seconds):.1f} seconds in the median."
+            # A pause counts only in part (`values.js`), and a correction adds to the time of its score.
+            f"{_format_part_of_whole(len(seconds), len(scores), 'score')} {'records' if len(seconds) == 1 else 'record'}"
+            f" seconds, {median(seconds):.1f} in the median."
             if seconds
             else "",
         ),

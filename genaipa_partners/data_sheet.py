@@ -41,8 +41,11 @@ def describe_partners_for_data_sheet(
         f"{join_names(names)}: {shared:,} to several of them (asked for: {split.share:g} %), each other text to one."
     )
     training = [len(share.training) for share in split.partners]
-    first = " Texts to train by, which a reference analyst had scored, were dealt to several first."
-    yield "3.1.2", f"{dealt}{first if any(training) and shared else ''}", _SPLIT
+    trained = (
+        " Among them are texts to train by, which a reference analyst had scored; chance did not decide which partners "
+        "have these."
+    )
+    yield "3.1.2", f"{dealt}{trained if any(training) else ''}", _SPLIT
     yield from _describe_power_of_split(split, study)
     columns = study.table
     scored = (
