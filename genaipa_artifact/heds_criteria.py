@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 
 def _make_rubric_answerer(
-    format_answer: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = ""
+    format_answer: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = "", is_in_digest: bool = True
 ) -> Callable[[HumanEvaluationRecords, str], HedsAnswer | None]:
-    """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
+    """Return the function that answers from the rubric, unless scores are by another, published, or out of question.
+
+    What is not in the digest of the rubric, which scores name, may have been another while people scored.
+    """
 
     def answer_from_rubric(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
         if records.scorable_answers.empty or not records.are_all_scored_by_current_rubric:
@@ -31,15 +34,14 @@ def _make_rubric_answerer(
         if records.runs_with_published_scores and not records.scores:
             return None
         source = f"{records.rubric_path} as it is now"
-        if not records.scores:
+        parts = [authors_part]
+        if not records.scores and not records.adjudications:
             source += "; no score names it"
-        # A score names the rubric that it was taken in by; what people had before them elsewhere, nobody knows.
-        elsewhere = (
-            "how scores from elsewhere were given" if records.scores and not records.has_only_desk_scores else ""
-        )
-        return HedsAnswer(
-            format_answer(records, metric), source, authors_part="; ".join(filter(None, (authors_part, elsewhere)))
-        )
+        else:
+            parts.append("" if is_in_digest else "whether it was so throughout")
+            # A score names the rubric that it was taken in by; what people had before them elsewhere, nobody knows.
+            parts.append("" if records.has_only_desk_scores else "how scores from elsewhere were given")
+        return HedsAnswer(format_answer(records, metric), source, authors_part="; ".join(filter(None, parts)))
 
     return answer_from_rubric
 
@@ -255,9 +257,6 @@ def _int_or_raise(value: object) -> int:
     return int(float(str(value)))
 
 
-_IF_SO_THROUGHOUT = "whether it was so throughout"
-"""For what no score names: the digest of a rubric is of its values, their meanings and weights alone."""
-
 CRITERION_QUESTIONS = (
     HedsCriterionQuestion("4.1.1", "Type of quality"),
     HedsCriterionQuestion("4.1.2", "Aspect of the output"),
@@ -268,13 +267,13 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion(
         "4.3.1.1",
         "Name for evaluators",
-        _make_rubric_answerer(lambda records, m: records.rubric.display_names[m], authors_part=_IF_SO_THROUGHOUT),
+        _make_rubric_answerer(lambda records, m: records.rubric.display_names[m], is_in_digest=False),
     ),
     HedsCriterionQuestion("4.3.1.2", "Standardised name"),
     HedsCriterionQuestion(
         "4.3.2",
         "Definition for evaluators",
-        _make_rubric_answerer(_format_metric_definition, authors_part=_IF_SO_THROUGHOUT),
+        _make_rubric_answerer(_format_metric_definition, is_in_digest=False),
     ),
     HedsCriterionQuestion(
         "4.3.3", "Size of the scale", _make_rubric_answerer(lambda records, _: str(len(records.rubric.values)))
@@ -291,7 +290,7 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion(
         "4.3.7",
         "Question in its words",
-        _make_rubric_answerer(_format_metric_question, authors_part=f"{_IF_SO_THROUGHOUT}, and in sight"),
+        _make_rubric_answerer(_format_metric_question, authors_part="whether it was in sight", is_in_digest=False),
     ),
     HedsCriterionQuestion("4.3.8", "Form of response", describe_form_of_response),
     HedsCriterionQuestion("4.3.9", "Aggregation", describe_aggregation_of_scores),

@@ -532,15 +532,16 @@ def describe_desk_score_dates_and_seconds(records: HumanEvaluationRecords) -> He
         return None
     first, *_, last = sorted(score.time[:10] for score in (*scores, *scores))
     seconds = [score.seconds for score in scores if score.seconds is not None]
+    part, record = (
+        _format_part_of_whole(len(seconds), len(scores), "score"),
+        "records" if len(seconds) == 1 else "record",
+    )
     return HedsAnswer(
         join_sentences(
             f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
             f"{first if first == last else f'{first} to {last}'} (UTC).",
             # A pause counts only in part (`values.js`), and a correction adds to the time of its score.
-            f"{_format_part_of_whole(len(seconds), len(scores), 'score')} {'records' if len(seconds) == 1 else 'record'}"
-            f" seconds, {median(seconds):.1f} in the median."
-            if seconds
-            else "",
+            f"{part} {record} seconds, {median(seconds):.1f} in the median." if seconds else "",
         ),
         f"{SCORES} (time, seconds)",
         authors_part="what evaluators were asked to keep to",

@@ -229,8 +229,8 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "4.3.4": f"+1, +0.5, -1 [{ELSEWHERE}]",
         "4.3.5": "At the desk, one button for each value, with its meaning. [how scores from elsewhere were given]",
         "4.3.6": f"N/A [{ELSEWHERE}]",
-        "4.3.7": "Is what the answer says right by the document? [whether it was so throughout, and in sight; "
-        f"{ELSEWHERE}]",
+        "4.3.7": "Is what the answer says right by the document? [whether it was in sight; whether it was so "
+        f"throughout; {ELSEWHERE}]",
         "4.3.8": f"A value of the scale for each answer, in 19 scores. [{ELSEWHERE}]",
         "4.3.9": "In the packed report, as each table's note says. Where an answer was adjudicated, the "
         "adjudication alone counts. Over all criteria: M_all = (sum + 5) / 10 x 90 + 10, of the sum of an answer's "
