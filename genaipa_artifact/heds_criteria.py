@@ -110,8 +110,8 @@ def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> H
         return None
     ticked = sum(score.ticks is not None for score in records.scores)
     points = (
-        f"With {ticked:,} of them analysts were shown the points of an annotated answer to tick, from which the desk "
-        "derives a value of this criterion as a suggestion."
+        f"With {ticked:,} of them, as recorded, analysts were shown the points of an annotated answer to tick, from "
+        "which the desk derives a value of this criterion as a suggestion."
         if ticked and metric == records.rubric.points_metric
         else ""
     )

@@ -331,7 +331,7 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
         "With 2 of them, as recorded, a value was suggested on screen; 1 of these has that value."
         in (entries["clarity", "4.3.8"])
     )
-    assert "With 1 of them analysts were shown the points" in entries["completeness", "4.3.8"]
+    assert "With 1 of them, as recorded, analysts were shown the points" in entries["completeness", "4.3.8"]
     assert entries["accuracy", "4.3.8"] == "Option 2. A value of the scale for each answer, in 3 scores."
     assert "+1 from 100 % of the vital and 50 % of the other points" in entries["completeness", "4.3.2"]
     untouched = {(entry.criterion, entry.number): entry.answer_for_readers for entry in fill(evaluated.mixed).entries}
