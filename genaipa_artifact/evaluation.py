@@ -17,9 +17,10 @@ import pandas as pd
 
 from genaipa.plugins import entry_point_targets, load_object
 from genaipa.questions.sets import is_follow_up
+from genaipa.runs.authors import normalize_person_name
 from genaipa.runs.procedure import get_plan_if_procedure_run
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.events import MEAN, SEND_BACK
+from genaipa.scoring.events import MEAN, SEND_BACK, VALUED
 from genaipa.scoring.rubric import find_rubric_path, shipped_rubric
 from genaipa.systems.provider import find_provider, strip_wrapper_from_system_name
 from genaipa.tasks.prompts import NOT_KNOWN
@@ -123,6 +124,20 @@ class HumanEvaluationRecords:
         """The runs with published scores, which name nobody."""
         table = self.study.table
         return sorted(map(str, table.loc[table["unit"] == "table", "run"].unique()))
+
+    @cached_property
+    def left_out_scorers(self) -> dict[str, str]:
+        """Name → reason of those who are left out and have given scores or adjudications, withdrawn ones too."""
+        scorers = {normalize_person_name(event.analyst) for event in self.study.log.every if event.kind in VALUED}
+        return {
+            name: reason for name, reason in self.study.log.left_out.items() if normalize_person_name(name) in scorers
+        }
+
+    @cached_property
+    def has_independent_scores_of_two(self) -> bool:
+        """Whether an answer has scores that are recorded as independent, under two names."""
+        pairs = {(score.answer, score.analyst) for score in self.study.independent_scores}
+        return len({answer for answer, _ in pairs}) < len(pairs)
 
     @cached_property
     def are_all_scored_by_current_rubric(self) -> bool:

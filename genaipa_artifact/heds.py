@@ -199,5 +199,7 @@ def describe_omissions_of_sheet(records: HumanEvaluationRecords) -> list[str]:
         )
     sentences += records.study.lost
     if not records.are_all_scored_by_current_rubric:
-        sentences.append("Some scores name another rubric than the workspace's, so its criteria are left to you.")
+        sentences.append(
+            "Some scores are by another rubric than the workspace's, so what criteria mean is left to you."
+        )
     return sentences

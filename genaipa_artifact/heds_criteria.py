@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 
 def _make_rubric_answerer(
-    format_answer: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = ""
+    format_answer: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = "", is_in_digest: bool = True
 ) -> Callable[[HumanEvaluationRecords, str], HedsAnswer | None]:
-    """Return the function that answers from the rubric, unless scores are by another, published, or out of question."""
+    """Return the function that answers from the rubric, unless scores are by another, published, or out of question.
+
+    What is not in the digest of the rubric, which scores name, may have been another while people scored.
+    """
 
     def answer_from_rubric(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
         if records.scorable_answers.empty or not records.are_all_scored_by_current_rubric:
@@ -31,9 +34,14 @@ def _make_rubric_answerer(
         if records.runs_with_published_scores and not records.scores:
             return None
         source = f"{records.rubric_path} as it is now"
-        if not records.scores:
+        parts = [authors_part]
+        if not records.scores and not records.adjudications:
             source += "; no score names it"
-        return HedsAnswer(format_answer(records, metric), source, authors_part=authors_part)
+        else:
+            parts.append("" if is_in_digest else "whether it was so throughout")
+            # A score names the rubric that it was taken in by; what people had before them elsewhere, nobody knows.
+            parts.append("" if records.has_only_desk_scores else "how scores from elsewhere were given")
+        return HedsAnswer(format_answer(records, metric), source, authors_part="; ".join(filter(None, parts)))
 
     return answer_from_rubric
 
@@ -76,9 +84,9 @@ def describe_presentation_of_scale(records: HumanEvaluationRecords, metric: str)
         return None
     whole = records.has_only_desk_scores
     return HedsAnswer(
-        "At the desk, one button (and digit key) for each value, with its meaning.",
+        "At the desk, one button for each value, with its meaning.",
         f"{SCORES} (order); genaipa's desk",
-        option=1,
+        option=1 if whole else None,
         authors_part="" if whole else "how scores from elsewhere were given",
     )
 
@@ -87,7 +95,13 @@ def state_scores_are_absolute(records: HumanEvaluationRecords, metric: str) -> H
     """Say that each score is of one answer; None where nobody scored."""
     if not records.scores:
         return None
-    return HedsAnswer("Each score is of one answer by itself.", f"{SCORES} (answer)", option=1)
+    whole = records.has_only_desk_scores
+    return HedsAnswer(
+        "Each score has values of one answer.",
+        f"{SCORES} (answer)",
+        option=1 if whole else None,
+        authors_part="" if whole else "how scores from elsewhere were given",
+    )
 
 
 def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
@@ -96,28 +110,32 @@ def describe_form_of_response(records: HumanEvaluationRecords, metric: str) -> H
         return None
     ticked = sum(score.ticks is not None for score in records.scores)
     points = (
-        f"With {ticked:,} of them analysts were shown the points of an annotated answer to tick, from which the desk "
-        "derives a value of this criterion as a suggestion."
+        f"With {ticked:,} of them, as recorded, analysts were shown the points of an annotated answer to tick, from "
+        "which the desk derives a value of this criterion as a suggestion."
         if ticked and metric == records.rubric.points_metric
         else ""
     )
     suggested = [
         score
         for score in records.scores
-        if metric in score.suggested and (score.shown is None or metric in score.shown.suggestion)
+        if metric in score.suggested
+        and (score.shown is None or metric in score.shown.suggestion)
+        # What follows from ticks is in the place of what was suggested before.
+        and not (score.ticks is not None and metric == records.rubric.points_metric)
     ]
     equal = sum(score.values is not None and score.values[metric] == score.suggested[metric] for score in suggested)
     suggestions = (
-        f"With {len(suggested):,} of them, as recorded, a value was suggested on screen by rules; {equal:,} of these "
+        f"With {len(suggested):,} of them, as recorded, a value was suggested on screen; {equal:,} of these "
         f"{'has' if equal == 1 else 'have'} that value."
         if suggested
         else ""
     )
-    count = format_count(len(records.scores), "score")
+    count, whole = format_count(len(records.scores), "score"), records.has_only_desk_scores
     return HedsAnswer(
         join_sentences(f"A value of the scale for each answer, in {count}.", suggestions, points),
         f"{SCORES} (values{', suggested' if suggested else ''}{', ticks' if points else ''})",
-        option=2,
+        option=2 if whole else None,
+        authors_part="" if whole else "how scores from elsewhere were given",
     )
 
 
@@ -133,8 +151,11 @@ def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str)
         return None
     return HedsAnswer(
         join_sentences(
-            "In the packed report: the mean of an answer's scores, then of a question's answers about a document, then "
-            "as each table's note says.",
+            # With a judge, averages may rest on its scores, too.
+            "In the packed report, as each table's note says."
+            if records.judge_scores
+            else "In the averages of the packed report: the mean of an answer's scores, then of a question's answers "
+            "about a document, then as each table's note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
             _describe_m_all_formula(records.rubric) if records.are_all_scored_by_current_rubric else "",
         ),
@@ -153,6 +174,8 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"adjusted by Holm's method{_phrase_levels_of_tests(records)}.",
     }
     present = [name for name in methods if name in records.tables]
+    if "system-differences" in present and not _has_tested_differences(records):
+        present.remove("system-differences")
     if not present:
         return None
     return HedsAnswer(
@@ -160,6 +183,11 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
         authors_part="tests of this criterion in the main reference",
     )
+
+
+def _has_tested_differences(records: HumanEvaluationRecords) -> bool:
+    data = records.tables["system-differences"].data
+    return "p_holm" not in data or bool(data["p_holm"].notna().any())
 
 
 def _phrase_levels_of_tests(records: HumanEvaluationRecords) -> str:
@@ -171,7 +199,16 @@ def _phrase_levels_of_tests(records: HumanEvaluationRecords) -> str:
     return f", and a difference counts at p < {' or '.join(f'{level:g}' for level in levels)}" if levels else ""
 
 
-_NOT_ASSESSED = "InterAA not assessed: no answer has independent scores by two people."
+_NOT_ASSESSED = (
+    "InterAA not assessed in the packed report: no answer has scores under two names that are recorded as independent."
+)
+
+
+def _state_agreement_not_assessed(records: HumanEvaluationRecords) -> HedsAnswer | None:
+    """Say that no two people scored an answer independently; None where they did, and the report has no table of it."""
+    if records.has_independent_scores_of_two:
+        return None
+    return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
 
 
 def name_measures_of_evaluator_agreement(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
@@ -180,13 +217,13 @@ def name_measures_of_evaluator_agreement(records: HumanEvaluationRecords, metric
         return None
     row = records.agreement_table_row_of_metric(metric)
     if row is None:
-        return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+        return _state_agreement_not_assessed(records)
     interval = "" if isnan(float(str(row["low"]))) else ", with an interval by the jackknife over answers"
     return HedsAnswer(
         f"Krippendorff's alpha for ordinal values{interval}, and Gwet's AC2, over "
-        f"{format_count(_int_or_raise(row['answers']), 'answer text')} with the scores of two or more people "
-        f"({format_count(_int_or_raise(row['analysts']), 'person', 'people')} in all). Scores that are recorded as "
-        "given in sight of others' are left out.",
+        f"{format_count(_int_or_raise(row['answers']), 'answer')} with scores under two names or more "
+        f"({format_count(_int_or_raise(row['analysts']), 'name')} in all), as they were before their analysts saw "
+        "others', as recorded.",
         "study.zip: report/tables/agreement.csv",
         authors_part="" if records.has_only_desk_scores else "whether scores from elsewhere were independent",
     )
@@ -198,7 +235,7 @@ def describe_evaluator_agreement(records: HumanEvaluationRecords, metric: str) -
         return None
     row = records.agreement_table_row_of_metric(metric)
     if row is None:
-        return HedsAnswer(_NOT_ASSESSED, f"{SCORES} (analyst, independent)")
+        return _state_agreement_not_assessed(records)
     alpha, low, high, ac2 = (float(str(row[name])) for name in ("alpha", "low", "high", "ac2"))
     reason = str(row["reason"] or "")
     parts = [
@@ -228,10 +265,16 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion("4.2.2", "Absolute or relative", state_scores_are_absolute),
     HedsCriterionQuestion("4.2.3", "Intrinsic or extrinsic"),
     HedsCriterionQuestion(
-        "4.3.1.1", "Name for evaluators", _make_rubric_answerer(lambda records, m: records.rubric.display_names[m])
+        "4.3.1.1",
+        "Name for evaluators",
+        _make_rubric_answerer(lambda records, m: records.rubric.display_names[m], is_in_digest=False),
     ),
     HedsCriterionQuestion("4.3.1.2", "Standardised name"),
-    HedsCriterionQuestion("4.3.2", "Definition for evaluators", _make_rubric_answerer(_format_metric_definition)),
+    HedsCriterionQuestion(
+        "4.3.2",
+        "Definition for evaluators",
+        _make_rubric_answerer(_format_metric_definition, is_in_digest=False),
+    ),
     HedsCriterionQuestion(
         "4.3.3", "Size of the scale", _make_rubric_answerer(lambda records, _: str(len(records.rubric.values)))
     ),
@@ -247,7 +290,7 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion(
         "4.3.7",
         "Question in its words",
-        _make_rubric_answerer(_format_metric_question, authors_part="whether it was in sight"),
+        _make_rubric_answerer(_format_metric_question, authors_part="whether it was in sight", is_in_digest=False),
     ),
     HedsCriterionQuestion("4.3.8", "Form of response", describe_form_of_response),
     HedsCriterionQuestion("4.3.9", "Aggregation", describe_aggregation_of_scores),

@@ -44,7 +44,7 @@ def count_evaluators(records: HumanEvaluationRecords) -> HedsAnswer | None:
         return None
     scoring = {score.analyst for score in records.scores} & records.evaluators
     settling = len(records.evaluators - scoring)
-    excluded = len(records.study.log.left_out)
+    excluded = len(records.left_out_scorers)
     return HedsAnswer(
         join_sentences(
             f"{len(records.evaluators):,}.",
@@ -76,8 +76,8 @@ def describe_training_of_evaluators(records: HumanEvaluationRecords) -> HedsAnsw
         )
     if records.guidelines:
         sentences.append(
-            "Written guidelines are in guidelines.md, of which pack.json has the digest; the records don't say who "
-            "read them."
+            "Written guidelines are in guidelines.md as it is now, of which pack.json has the digest; the records "
+            "don't say who read them."
         )
     if not sentences:
         return None
@@ -98,14 +98,15 @@ def describe_medium_of_scores(records: HumanEvaluationRecords) -> HedsAnswer | N
     if not records.desk_scores:
         return None
     desk = "genaipa's scoring desk, a page in the browser"
+    settled = "; the medium of adjudications" if records.adjudications else ""
     if records.has_only_desk_scores:
-        return HedsAnswer(f"As recorded, {desk}.", f"{SCORES} (order)")
+        return HedsAnswer(f"As recorded, {desk}.", f"{SCORES} (order)", authors_part=settled.removeprefix("; "))
     count = _format_part_of_whole(len(records.desk_scores), len(records.scores), "score")
     return HedsAnswer(
         f"{count} {'was' if len(records.desk_scores) == 1 else 'were'}, as recorded, given at {desk}; the others name "
         "no medium.",
         f"{SCORES} (order)",
-        authors_part="the medium of the others: a sheet, another tool, an earlier desk",
+        authors_part=f"the medium of the others: a sheet, another tool, an earlier desk{settled}",
     )
 
 
@@ -118,7 +119,7 @@ def name_kinds_of_quality_assurance(records: HumanEvaluationRecords) -> HedsAnsw
     return HedsAnswer(
         f"Recorded: {join_names(kinds)}.",
         _join_nonempty_sources(
-            f"{SCORES} (answer, analyst, kind, calibration)", _DESK if records.study.log.left_out else ""
+            f"{SCORES} (answer, analyst, kind, calibration)", _DESK if records.left_out_scorers else ""
         ),
         option=3 if manual else None,
         authors_part=f"the form's {'other ' if manual else ''}options that fit, and methods beside these",
@@ -133,7 +134,7 @@ def describe_figures_of_quality_assurance(records: HumanEvaluationRecords) -> He
     return HedsAnswer(
         " ".join(sentences),
         _join_nonempty_sources(
-            f"{SCORES} (answer, analyst, kind, calibration)", _DESK if records.study.log.left_out else ""
+            f"{SCORES} (answer, analyst, kind, calibration)", _DESK if records.left_out_scorers else ""
         ),
         authors_part="methods beside these",
     )
@@ -148,25 +149,26 @@ def _quality_assurance_sentences_by_kind(records: HumanEvaluationRecords) -> dic
     several, texts = int((people >= _SEVERAL).sum()), len(people)
     adjudicated = len({event.answer for event in records.adjudications})
     calibrated = sum(score.calibration for score in records.scores)
-    reasons = records.study.log.left_out
+    reasons = records.left_out_scorers
     sent, means = records.send_back_count, records.mean_acceptance_count
     return {
-        "several scores of an answer": f"{several:,} of {texts:,} answer texts have several people's scores."
+        "several scores of an answer": f"{several:,} of {texts:,} answer texts have scores under several names."
         if several
         else "",
-        "calibration": f"{format_count(calibrated, 'score')} {'was' if calibrated == 1 else 'were'} calibration."
+        "calibration": f"{format_count(calibrated, 'score')} {'is' if calibrated == 1 else 'are'} recorded as "
+        "calibration."
         if calibrated
         else "",
         "adjudication": f"{format_count(adjudicated, 'answer text')} {'was' if adjudicated == 1 else 'were'} "
-        "adjudicated, which replaces the scores."
+        "adjudicated; there the adjudication alone counts."
         if adjudicated
         else "",
         "sending back": f"Answers were sent back to their analysts {format_count(sent, 'time')}." if sent else "",
-        "acceptance of means": f"An adjudicator let the mean of scores stand {format_count(means, 'time')}."
+        "acceptance of means": f"The mean of an answer's scores was let stand {format_count(means, 'time')}."
         if means
         else "",
-        "leaving people out": f"The scores of {format_count(len(reasons), 'name')} count nowhere, for the reason: "
-        f"{'; '.join(dict.fromkeys(reasons.values()))}."
+        "leaving people out": f"The scores of {format_count(len(reasons), 'name')} count nowhere. "
+        f"As desk.yaml has it: {'; '.join(dict.fromkeys(reasons.values()))}."
         if reasons
         else "",
     }
@@ -198,15 +200,11 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
         for name in sorted({name for screen in screens for name in screen.aids})
     }
     held_back = sum(bool(screen.withheld) and not screen.aids for screen in screens)
-    follow_ups = set(records.scorable_answers.loc[records.scorable_answers["is_follow_up"], "answer"].astype(str))
-    follow_up_count = sum(score.answer in follow_ups for score in scores)
-    orders = {order: sum(score.order == order for score in scores) for order in ("question", "document", "random")}
     return HedsAnswer(
         join_sentences(
             f"As recorded with {format_count(whole, 'score')} of the desk:",
-            f"{sum(score.blind for score in scores):,} without having seen whose answer it was, "
-            f"{sum(score.independent for score in scores):,} without having seen how others scored it.",
-            f"Order of the answers: {_format_nonzero_counts(orders)}.",
+            f"{sum(score.blind for score in scores):,} where it had not shown whose answer it was, "
+            f"{sum(score.independent for score in scores):,} where it had not shown how others scored it.",
             f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}."
             if screens or any(aids.values())
             else "",
@@ -214,14 +212,10 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
             if any(withheld.values())
             else "",
             f"At {held_back:,} a suggestion was held back." if held_back else "",
-            f"{follow_up_count:,} are of answers to follow-ups, which the desk shows after the question and the answer "
-            "before."
-            if follow_up_count
-            else "",
-            f"{whole - len(screens):,} don't record the screen." if whole > len(screens) else "",
+            f"{whole - len(screens):,} don't record the whole screen." if whole > len(screens) else "",
             seeing,
         ),
-        f"{SCORES} (blind, independent, order, shown, pinned, preselected, ticks)",
+        f"{SCORES} (blind, independent, shown, pinned, preselected, ticks)",
         authors_part="the screen's other parts"
         if records.has_only_desk_scores
         else "the screen's other parts, and other scores'",
@@ -229,11 +223,12 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
 
 
 def _count_other_scores_not_blind(records: HumanEvaluationRecords) -> str:
-    """Say how many scores from outside the desk were given in sight of whose answer it was; empty for none."""
+    """Say how many scores that don't name the desk were given in sight of whose answer it was; empty for none."""
     others = [score for score in records.scores if not score.order]
     count = sum(not score.blind for score in others)
     part = _format_part_of_whole(count, len(others), "score")
-    return f"{part} from outside the desk {'is' if count == 1 else 'are'} recorded as not blind." if count else ""
+    names = "names" if len(others) == 1 else "name"
+    return f"{part} that {names} no desk {'is' if count == 1 else 'are'} recorded as not blind." if count else ""
 
 
 def _format_nonzero_counts(counts: dict[str, int]) -> str:
@@ -247,11 +242,16 @@ def describe_desk_score_dates_and_seconds(records: HumanEvaluationRecords) -> He
         return None
     first, *_, last = sorted(score.time[:10] for score in (*scores, *scores))
     seconds = [score.seconds for score in scores if score.seconds is not None]
+    part, record = (
+        _format_part_of_whole(len(seconds), len(scores), "score"),
+        "records" if len(seconds) == 1 else "record",
+    )
     return HedsAnswer(
         join_sentences(
             f"{format_count(len(scores), 'score')} of the desk {'is' if len(scores) == 1 else 'are'} dated "
             f"{first if first == last else f'{first} to {last}'} (UTC).",
-            f"An answer was on screen for a median of {median(seconds):.1f} seconds." if seconds else "",
+            # A pause counts only in part (`values.js`), and a correction adds to the time of its score.
+            f"{part} {record} seconds, {median(seconds):.1f} in the median." if seconds else "",
         ),
         f"{SCORES} (time, seconds)",
         authors_part="what evaluators were asked to keep to",

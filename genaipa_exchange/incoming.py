@@ -265,7 +265,8 @@ class Incoming:
             raise DataError(path, problem, entry)
         is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(current_note.split()))
         if not is_unchanged:
-            event = replace(event, id=new_event_id(), time=now(), values=new_values, note=current_note, ticks=None)
+            changes = {"values": new_values, "note": current_note, "ticks": None, "order": ""}  # not at the desk
+            event = replace(event, id=new_event_id(), time=now(), **changes)
         self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=is_unchanged))
 
     def add_foreign_score(self, path: Path, entry: str, event: Event) -> None:

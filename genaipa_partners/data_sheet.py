@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from genaipa.words import format_count, join_names
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from genaipa_partners.split import StudySplit
 
 _SPLIT = f"{FILE}, which stays with the coordinator"
+_EVENTS = "study.zip: scores.jsonl (id)"
 _TABLE = "study.zip: report/tables/partners.csv"
 
 
@@ -30,31 +32,55 @@ def describe_partners_for_data_sheet(
     split = load_split(workspace)
     if set(split.runs).isdisjoint(source.folder.name for source in study.sources):
         return
-    answers = {answer for share in split.partners for answer in share.answers}
+    partners_per_text = Counter(text for share in split.partners for text in share.answers)
     names = [share.name for share in split.partners]
+    # Of a language that one partner alone takes, the shared part goes to them.
+    shared = sum(count > 1 for count in partners_per_text.values())
     dealt = (
-        f"Chance (seed {split.seed}) dealt {format_count(len(answers), 'answer text')} to the partners "
-        f"{join_names(names)}, within each language and system by turns: {len(split.shared):,} to several of them "
-        f"(asked for: {split.share:g} %), each other text to one."
+        f"Chance (seed {split.seed}) dealt {format_count(len(partners_per_text), 'answer text')} to the partners "
+        f"{join_names(names)}: {shared:,} to several of them (asked for: {split.share:g} %), each other text to one."
     )
-    training = len({event for share in split.partners for event in share.training})
-    first = " Shared first were those that a reference analyst had scored, which chance did not choose."
-    yield "3.1.2", f"{dealt}{first if training else ''}", _SPLIT
+    training = [len(share.training) for share in split.partners]
+    trained = (
+        " Among them are texts to train by, which a reference analyst had scored; chance did not decide which partners "
+        "have these."
+    )
+    yield "3.1.2", f"{dealt}{trained if any(training) else ''}", _SPLIT
     yield from _describe_power_of_split(split, study)
     columns = study.table
-    scored = columns[columns["partner"].astype(str).isin(names)] if "partner" in columns else columns[:0]
+    scored = (
+        columns[columns["partner"].astype(str).isin(names) & (columns["scorer"] == "human")]
+        if "partner" in columns
+        else columns[:0]
+    )
     analysts = scored.groupby("partner", observed=True)["analyst"].nunique()
     if len(analysts):
         counts = join_names([f"{name} ({count:,})" for name, count in analysts.items()])
-        yield "3.2.1", f"Analysts whose scores were joined, by partner: {counts}.", "study.zip: scores.jsonl (id)"
-    if training:
-        came = f"{format_count(training, 'score')} of a reference analyst came with the partners' packs, to train by."
-        yield "3.2.4", came, _SPLIT
+        yield "3.2.1", f"Names with scores or adjudications in effect, by partner: {counts}.", _EVENTS
+        if repeated := _count_texts_standing_for_several_answers(split):
+            phrase = "text stands" if repeated == 1 else "texts stand"
+            yield (
+                "3.3.2",
+                f"{repeated:,} {phrase} for several answers; a score of such a text is counted with each.",
+                _SPLIT,
+            )
+    if any(training):
+        fewest, most = min(training), max(training)
+        count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        yield (
+            "3.2.4",
+            f"Scores by reference analysts, to train by, came with the packs of partners: {count} each.",
+            _SPLIT,
+        )
     if severities := tables.get("partners"):
         kinds = {"shared": "answers that several scored", "own": "answers of their own, which chance dealt"}
         compared = join_names([kind for column, kind in kinds.items() if severities.data[column].any()])
-        yield "3.3.3.1", f"Also recorded: comparison of partners{f', on {compared}' if compared else ''}.", _TABLE
+        yield "3.3.3.1", f"In the report: comparison of partners{f', on {compared}' if compared else ''}.", _TABLE
         yield "3.3.3.2", _describe_severities(severities), _TABLE
+
+
+def _count_texts_standing_for_several_answers(split: StudySplit) -> int:
+    return len({text for share in split.partners for text, answers in share.answers.items() if len(answers) > 1})
 
 
 def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[str, str, str]]:
@@ -91,7 +117,7 @@ def _describe_severities(severities: Table) -> str:
     """Give how far each partner is above or below the others."""
     phrases = [
         f"{row['partner']} {row['difference']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f})"
-        if row["difference"] == row["difference"]
+        if row["difference"] == row["difference"] and row["low"] == row["low"]
         else f"{row['partner']} not known (too few answers)"
         for row in severities.data.to_dict("records")
     ]

@@ -20,13 +20,13 @@ _LISTED = 20
 def describe_passages_for_data_sheet(
     _workspace: Workspace, study: Study, _tables: Mapping[str, Table]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield (number of a question, sentence, the records that it follows from) of systems that chose passages."""
+    """Yield (number of a question, sentence, the records that it follows from) of systems that gave passages."""
     if "passages" not in study.answers:
         return
     with_passages = study.answers[study.answers["passages"] > 0]
     if systems := sorted(map(str, with_passages["system"].unique())):
         sentence = (
             f"With {format_count(len(with_passages), 'reply', 'replies')} of {join_some(systems, _LISTED)}, passages "
-            "that the system chose are recorded; whatever wrote the reply need not have had more of the document."
+            "that came with it are recorded."
         )
         yield "2.1", sentence, "study.zip: runs/*/answers.jsonl (passages)"

@@ -478,6 +478,9 @@ def parse_score_event_and_problems(
                 fields[column] = read(text)
             except ValueError as error:
                 problems.append((column, f"{error}."))
+    if not cells.get("id", "").strip():
+        # The row it was copied from was perhaps given at the desk; this one was not.
+        fields.pop("order", None)
     digest = cells[DIGEST].strip()
     if not digest:
         problems.append((DIGEST, "is empty, so the answer is unknown."))

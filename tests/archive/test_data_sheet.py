@@ -56,6 +56,7 @@ POWER = {"3.1.3.1", "3.1.3.2", "3.1.3.3"}
 STAND_INS = "Kinds of systems: scripted/say.yaml, scripted/say1.yaml (replies from a file)."
 SCREEN = ScreenContents(nearest=True, evidence=("accuracy",), suggestion=("clarity",))
 HELD_BACK = ScreenContents(withheld={"clarity": 1.0})
+ELSEWHERE = "how scores from elsewhere were given"
 REASON = r"read nothing, 50 % of \input{it} & more_"
 
 
@@ -204,41 +205,41 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "adjudications alone. 1 name "
         "left out by desk.yaml is not counted.",
         "3.2.4": "1 score by 1 of 4 analysts is recorded as calibration: given to be compared with a reference "
-        "analyst's. Written guidelines are in guidelines.md, of which pack.json has the digest; the records don't say "
-        "who read them. [introductions and practice beside these]",
+        "analyst's. Written guidelines are in guidelines.md as it is now, of which pack.json has the digest; the "
+        "records don't say who read them. [introductions and practice beside these]",
         "3.3.2": "17 of 19 scores were, as recorded, given at genaipa's scoring desk, a page in the browser; the "
-        "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk]",
+        "others name no medium. [the medium of the others: a sheet, another tool, an earlier desk; the medium of "
+        "adjudications]",
         "3.3.3.1": "Option 3. Recorded: several scores of an answer, calibration, adjudication, sending back and "
         "leaving people out. [the form's other options that fit, and methods beside these]",
-        "3.3.3.2": "6 of 13 answer texts have several people's scores. 1 score was calibration. 1 answer text was "
-        "adjudicated, which replaces the scores. Answers were sent back to their analysts 1 time. The scores of 1 name "
-        f"count nowhere, for the reason: {REASON}. [methods beside these]",
-        "3.3.4.2": "As recorded with 17 scores of the desk: 16 without having seen whose answer it was, 16 without "
-        "having seen how others scored it. Order of the answers: question (12), random (5). On screen beside answer "
+        "3.3.3.2": "6 of 13 answer texts have scores under several names. 1 score is recorded as calibration. 1 answer "
+        "text was adjudicated; there the adjudication alone counts. Answers were sent back to their analysts 1 time. "
+        f"The scores of 1 name count nowhere. As desk.yaml has it: {REASON}. [methods beside these]",
+        "3.3.4.2": "As recorded with 17 scores of the desk: 16 where it had not shown whose answer it was, 16 where "
+        "it had not shown how others scored it. On screen beside answer "
         "and rubric: evidence at a metric (10), a suggested value (10), the document's nearest sentences (10), a "
-        "pinned passage (1). At 1 a suggestion was held back. 6 don't record the screen. [the screen's other parts, "
-        "and other scores']",
-        "3.3.5": "17 scores of the desk are dated 2026-11-01 to 2026-11-03 (UTC). An answer was on screen for a median "
-        "of 15.5 seconds. [what evaluators were asked to keep to]",
-        "4.2.2": "Option 1. Each score is of one answer by itself.",
-        "4.3.1.1": "accuracy",
+        "pinned passage (1). At 1 a suggestion was held back. 6 don't record the whole screen. [the screen's "
+        "other parts, and other scores']",
+        "3.3.5": "17 scores of the desk are dated 2026-11-01 to 2026-11-03 (UTC). 12 of 17 scores record "
+        "seconds, 15.5 in the median. [what evaluators were asked to keep to]",
+        "4.2.2": f"Each score has values of one answer. [{ELSEWHERE}]",
+        "4.3.1.1": f"accuracy [whether it was so throughout; {ELSEWHERE}]",
         "4.3.2": "The meanings of its values: +1: entirely correct; +0.5: partially correct; -1: incorrect. "
         "Where the document does not answer, the rubric says: “The document does not answer this question: the right "
         "answer is to say so, and any mention of a section scores -1 on reference.” "
-        "guidelines.md has a section on it.",
-        "4.3.3": "3",
-        "4.3.4": "+1, +0.5, -1",
-        "4.3.5": "Option 1. At the desk, one button (and digit key) for each value, with its meaning. [how scores from "
-        "elsewhere were given]",
-        "4.3.6": "N/A",
-        "4.3.7": "Is what the answer says right by the document? [whether it was in sight]",
-        "4.3.8": "Option 2. A value of the scale for each answer, in 19 scores.",
-        "4.3.9": "In the packed report: the mean of an answer's scores, then of a question's answers about a document, "
-        "then as each table's note says. Where an answer was adjudicated, the adjudication alone counts. "
-        "Over all criteria: M_all = (sum + 5) / 10 x 90 + 10, of the sum of an answer's values. [what the main "
-        "reference does beside this]",
-        "4.3.11.1": "Krippendorff's alpha for ordinal values, and Gwet's AC2, over 5 answer texts with the scores of "
-        "two or more people (3 people in all). Scores that are recorded as given in sight of others' are left out. "
+        f"guidelines.md has a section on it. [whether it was so throughout; {ELSEWHERE}]",
+        "4.3.3": f"3 [{ELSEWHERE}]",
+        "4.3.4": f"+1, +0.5, -1 [{ELSEWHERE}]",
+        "4.3.5": "At the desk, one button for each value, with its meaning. [how scores from elsewhere were given]",
+        "4.3.6": f"N/A [{ELSEWHERE}]",
+        "4.3.7": "Is what the answer says right by the document? [whether it was in sight; whether it was so "
+        f"throughout; {ELSEWHERE}]",
+        "4.3.8": f"A value of the scale for each answer, in 19 scores. [{ELSEWHERE}]",
+        "4.3.9": "In the packed report, as each table's note says. Where an answer was adjudicated, the "
+        "adjudication alone counts. Over all criteria: M_all = (sum + 5) / 10 x 90 + 10, of the sum of an answer's "
+        "values. [what the main reference does beside this]",
+        "4.3.11.1": "Krippendorff's alpha for ordinal values, and Gwet's AC2, over 5 answers with scores under two "
+        "names or more (3 names in all), as they were before their analysts saw others', as recorded. "
         "[whether scores from elsewhere were independent]",
         # Four pairs alike, one apart, nine values of ten alike: observed and expected disagreement are 1/5.
         "4.3.11.2": "alpha 0.00; AC2 0.76; too few answers, "
@@ -294,9 +295,15 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     assert desk["3.3.2"] == "As recorded, genaipa's scoring desk, a page in the browser."
     assert desk["3.3.5"] == "1 score of the desk is dated 2026-11-01 (UTC). [what evaluators were asked to keep to]"
     assert desk["4.3.5"].endswith("with its meaning.")
-    assert desk["4.3.11.2"] == "InterAA not assessed: no answer has independent scores by two people."
+    assert desk["4.3.11.2"] == (
+        "InterAA not assessed in the packed report: no answer has scores under two names that are recorded as "
+        "independent."
+    )
     elsewhere = texts(fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], blind=False))))
-    assert elsewhere["3.3.4.2"].startswith("1 of 1 score from outside the desk is recorded as not blind.")
+    assert elsewhere["3.3.4.2"].startswith("1 of 1 score that names no desk is recorded as not blind.")
+    first = evaluated.drawn[0]
+    both = scored("ada", first, order="question"), scored("cat", first, kind="adjudication")
+    assert texts(fill(rescore(evaluated.unscored, *both)))["3.3.2"].endswith("browser. [the medium of adjudications]")
     settled = texts(fill(rescore(evaluated.unscored, scored("cat", evaluated.drawn[0], kind="adjudication"))))
     assert settled["3.1.1"] == "scripted/say.yaml: 1; scripted/say1.yaml: 0. [why the numbers differ]"
     assert "1 of them gave adjudications alone." in settled["3.2.1"]
@@ -324,10 +331,10 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
     assert "can be measured: evidence lines (1), suggested values (1)." in entries["", "3.3.4.2"]
     assert "held back" not in entries["", "3.3.4.2"]
     assert (
-        "With 2 of them, as recorded, a value was suggested on screen by rules; 1 of these has that value."
+        "With 2 of them, as recorded, a value was suggested on screen; 1 of these has that value."
         in (entries["clarity", "4.3.8"])
     )
-    assert "With 1 of them analysts were shown the points" in entries["completeness", "4.3.8"]
+    assert "With 1 of them, as recorded, analysts were shown the points" in entries["completeness", "4.3.8"]
     assert entries["accuracy", "4.3.8"] == "Option 2. A value of the scale for each answer, in 3 scores."
     assert "+1 from 100 % of the vital and 50 % of the other points" in entries["completeness", "4.3.2"]
     untouched = {(entry.criterion, entry.number): entry.answer_for_readers for entry in fill(evaluated.mixed).entries}
@@ -335,6 +342,35 @@ def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
     assert entries["", "3.1.2"].startswith("Chance (seed 7) drew 12 of 24 answers")
     assert "Scored are 3 of the 12." in entries["", "3.1.2"]
     assert entries["", "3.1.2"].endswith("[how those scored of the drawn, the documents and the questions were chosen]")
+
+
+def test_a_sheet_says_less_where_its_records_are_not_sure(evaluated: Evaluated) -> None:
+    """Of agreement that the report has no table of, of averages beside a judge's, of names that gave no score."""
+    first, second, *_ = evaluated.drawn
+    pair = [scored(name, first, order="question") for name in ("ada", "bo")]
+    untold = replace(rescore(evaluated.unscored, *pair), tables={})
+    assert not {"4.3.11.1", "4.3.11.2"} & texts(fill(untold)).keys(), "it may be measured, elsewhere"
+    assert "the mean of an answer's scores" in texts(fill(untold))["4.3.9"]
+    log = untold.study.log._replace(left_out={"Gil": "left early", "EVE": "read nothing"})
+    some = replace(untold, study=replace(untold.study, log=log))
+    assert texts(fill(some))["3.3.3.2"].endswith(
+        "The scores of 1 name count nowhere. As desk.yaml has it: read nothing. [methods beside these]"
+    ), "the log has a score of eve alone"
+    ticked = scored(
+        "ada",
+        second,
+        order="question",
+        shown=ScreenContents(suggestion=("completeness", "clarity")),
+        suggested={"completeness": 1.0, "clarity": 1.0},
+        ticks=Ticks("0123456789ab"),
+    )
+    entries = {
+        entry.criterion: entry.answer_for_readers
+        for entry in fill(rescore(evaluated.unscored, ticked)).entries
+        if entry.number == "4.3.8"
+    }
+    assert "was suggested on screen" in entries["clarity"]
+    assert "was suggested on screen" not in entries["completeness"], "its suggestion became that of the ticks"
 
 
 def test_agreement_names_the_method_of_an_interval_that_is_there(evaluated: Evaluated) -> None:
@@ -364,7 +400,6 @@ def test_follow_ups_are_named_as_such(tmp_path: Path, monkeypatch: pytest.Monkey
     assert entries["2.4"].endswith("English. [the language of the questions and follow-ups]")
     assert entries["3.1.1"] == "4. 2 answers of them, in all, are to follow-ups."
     assert entries["3.1.2"].startswith("Option 6. Not selected: all 4 answers of this study are scored.")
-    assert "2 are of answers to follow-ups" in entries["3.3.4.2"]
     limited = carry_out(spec(systems=("scripted/say.yaml",), limit=(1, 1)))[0]
     with opened("sqlite:///scores.db") as store:
         study = gather_study(workspace, select_runs_and_apply_filters(workspace, ()), store)
@@ -510,6 +545,8 @@ def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated)
     leveled = replace(tables["system-differences"], data=pair.assign(level=0.001))
     tested = texts(fill(replace(records_of_pair, tables={"system-differences": leveled})))["4.3.10"]
     assert "Holm's method, and a difference counts at p < 0.001." in tested
+    untested = replace(tables["system-differences"], data=pair.assign(p_holm=float("nan"), level=0.05))
+    assert "4.3.10" not in texts(fill(replace(records_of_pair, tables={"system-differences": untested})))
     five = replace(tables["system-differences"], data=pd.concat([pair] * 5))
     more = texts(fill(replace(records_of_pair, tables={"system-differences": five})))["3.1.3.2"]
     assert " The report compares 5 pairs of systems." in more, "some of which the sheet leaves out"

@@ -66,6 +66,7 @@ def test_what_was_labelled_there_is_somebodys_score() -> None:
     def change(changed: list[dict[str, Any]]) -> None:
         whole = next(task for task in changed if task["annotations"])
         own = json.loads(json.dumps(whole["annotations"][0]))
+        whole["annotations"][0]["result"][0]["meta"]["event"]["order"] = "question"
         whole["annotations"][0]["result"][1]["value"]["choices"] = ["+0.5 partially correct"]
         for one in own["result"]:
             one.pop("meta", None)
@@ -76,7 +77,7 @@ def test_what_was_labelled_there_is_somebodys_score() -> None:
 
     assert labelled(change).out.startswith("5 scores read, 3 new; 1 task not scored.")
     by = {one.analyst: one for one in everything_in() if one.values and one.kind == "score"}
-    assert (by["ada"].values["accuracy"], by["ada"].blind) == (0.5, True)
+    assert (by["ada"].values["accuracy"], by["ada"].blind, by["ada"].order) == (0.5, True, ""), "not at the desk"
     assert (by["bo"].time[:2], "BO" in by) == ("20", False)
     cy = by["cy@example.org"]
     assert (cy.values["accuracy"], cy.seconds, cy.blind, cy.independent) == (-1.0, 12.5, False, False)

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -489,6 +490,26 @@ def test_a_harsh_partner_is_found_and_moves_no_average() -> None:
     )
 
 
+def test_a_data_sheet_counts_what_the_splits_record_has(genaipa: Cli) -> None:
+    """Texts that one partner alone has are not shared, reference scores are each pack's, and a judge is no analyst."""
+    write_study(Path(), SYSTEMS, {"alpha": "en"}, 16, reply)
+    record = split(genaipa, "--partners", "bbc,rai", "--shared", "100%")
+    first, second = record["partners"]
+    del second["answers"][next(iter(first["answers"]))]
+    first["training"] = ["0" * 32, "1" * 32]
+    write("study-split.json", json.dumps(record))
+    workspace = find_workspace()
+    study = gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, ()))
+    for scorer, numbers in (("machine", set()), ("human", {"3.2.1", "3.3.2"})):
+        scored = replace(study, table=study.table.assign(partner="bbc", analyst="x", scorer=scorer))
+        sentences = {number: text for number, text, _ in describe_partners_for_data_sheet(workspace, scored, {})}
+        assert sentences.keys() & {"3.2.1", "3.3.2"} == numbers
+        assert "bbc and rai: 30 to several of them (asked for: 100 %)" in sentences["3.1.2"]
+        assert sentences["3.1.2"].endswith("chance did not decide which partners have these.")
+        assert sentences["3.2.4"].endswith("to train by, came with the packs of partners: 0 to 2 each.")
+    assert sentences["3.3.2"].startswith("1 text stands for several answers"), "two systems replied alike"
+
+
 def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     """Partner and language are read from the joined scores, and whoever stands out is named with an interval."""
     write_study(Path(), SYSTEMS, {"alpha": "en"}, 16, reply)
@@ -531,11 +552,6 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     assert "rai -" in sentences["3.3.3.2"]
     assert sentences["3.3.3.2"].endswith(". The others leave out whoever stands out: rai.")
     assert sentences["3.3.3.1"].endswith(" partners, on answers that several scored."), "nobody had any of their own"
-    assert "chance did not choose" not in sentences["3.1.2"], "nobody was trained"
-    record["partners"][0]["training"] = ["0" * 32]
-    write("study-split.json", json.dumps(record))
-    trained = {number: sentence for number, sentence, _ in describe_partners_for_data_sheet(workspace, study, {})}
-    assert trained["3.1.2"].endswith("a reference analyst had scored, which chance did not choose.")
-    assert trained["3.2.4"].startswith("1 score of a reference analyst came with")
+    assert "to train by" not in sentences["3.1.2"], "nobody was trained"
     assert "who was dealt which answers, scored or not" in sentences["3.1.3.1"]
     assert re.search(r"partners: about \d+% \(for \w+, who", sentences["3.1.3.2"])

@@ -427,14 +427,15 @@ def test_a_log_is_checked_line_by_line(store: ScoreStore, take: Import) -> None:
 def test_an_event_never_changes_what_it_says(store: ScoreStore, take: Import) -> None:
     """An id that is here with other values is a problem, in a log and in a table, which says how to correct a score."""
     store.append_new_events([event(1)])
-    other = event(1, values=typed("11111"))
+    other = event(1, values=typed("11111"), order="question")
     (told,) = take(written("o.jsonl", exported(".jsonl", [other]))).problems
     check_problems([told], ("o.jsonl: line 1", "'id1'"))
     table = exported(".csv", [other]).decode()
     (told,) = take(written("o.csv", table)).problems
     assert "clear the cell" in told
     assert take(written("o.csv", table.replace(",id1,", ",,"))).added == 1
-    assert effective_scores_and_adjudications(kept(store))[0].values == other.values
+    corrected = effective_scores_and_adjudications(kept(store))[0]
+    assert (corrected.values, corrected.order) == (other.values, ""), "given in a spreadsheet, not at the desk"
 
 
 def test_several_files_come_in_together_or_not_at_all(store: ScoreStore, take: Import) -> None:
