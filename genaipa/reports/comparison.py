@@ -381,7 +381,12 @@ def compare_sides(
         *filter(None, [str(evidence)]),
         *(_describe_estimates_and_people_alone(first, second, judged, evidence) if estimated else []),
         *note_sides_with_unknown_prompts(first, second),
-        *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
+        # Estimates of one side depend on each other, and where other people scored each side there is no verdict.
+        *(
+            []
+            if estimated or other_analysts["all"]
+            else significance.describe_detectable_difference(matched[OVERALL], evidence)
+        ),
         *significance.describe_lopsided_interval(matched[OVERALL], data.iloc[0].to_dict()),
         *significance.yield_warning_if_few_questions(data),
     ]
