@@ -341,8 +341,8 @@ def average_without_partner_severity(
     places, inverse = np.unique(answer, return_inverse=True)
     counts = np.bincount(inverse)
     own = np.ones(len(answer)) if answer_weights is None else answer_weights[chosen_scores]
-    answer_shares = np.bincount(inverse, own / counts[inverse])
-    answer_shares /= answer_shares.sum()
+    answer_weight = np.bincount(inverse, own / counts[inverse])
+    answer_shares = answer_weight / answer_weight.sum()
     weight = answer_shares[inverse] / counts[inverse]
     by_answer = np.bincount(inverse, (value - fit.effects[partner]) / counts[inverse])
     adjusted, n = float(answer_shares @ by_answer), len(places)
