@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa import __version__
 from genaipa.questions.sets import is_follow_up
+from genaipa.reports.analysts import note_confounded_analysts
 from genaipa.reports.averages import select_policy_rows
-from genaipa.reports.matches import comparison_evidence_level, match_systems_by_measure
+from genaipa.reports.matches import comparison_evidence_level, match_systems_by_measure, select_compared_rows
 from genaipa.reports.part import drop_sparsely_scored_experiments
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, describe_detectable_difference
+from genaipa.reports.significance import OVERALL, describe_detectable_difference
 from genaipa.words import format_count
 from genaipa_artifact.heds import HedsAnswer
 
@@ -49,8 +50,8 @@ def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAn
         else f"{variance} is estimated"
     )
     return HedsAnswer(
-        f"From the scores themselves: {split}, and studies with as many questions about as many documents, each "
-        "question about each document, are simulated from it.",
+        f"From the scores themselves: {split}, and studies that are the same in which question is compared about which "
+        "document are simulated from it.",
         _SOURCE,
         authors_part=_BEFORE,
     )
@@ -78,12 +79,7 @@ def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, s
     table = records.tables.get("system-differences")
     if table is None or not records.scores:
         return []
-    # Where different people scored the two, nothing is found.
-    return [
-        (str(row["first"]), str(row["second"]))
-        for row in table.data.to_dict("records")
-        if row.get("meaning") != OTHER_PEOPLE
-    ]
+    return [(str(row["first"]), str(row["second"])) for row in table.data.to_dict("records")]
 
 
 def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> Iterator[ComparedPair]:
@@ -97,27 +93,23 @@ def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) 
         if match.apart.empty:
             continue
         # As `genaipa compare` has it: while scores are missing, a difference has to show more.
-        level = comparison_evidence_level((first_rows, second_rows), match).p
-        for sentence in describe_detectable_difference(match, level):
+        evidence = comparison_evidence_level((first_rows, second_rows), match)
+        # Where different people scored the two, nothing is found.
+        if note_confounded_analysts(*(select_compared_rows(side, match) for side in (first_rows, second_rows))):
+            continue
+        for sentence in describe_detectable_difference(match, evidence):
             parts = [
                 f"{first} and {second}: {sentence.removeprefix('Power: ')}",
-                f"Found means at p < {level:g}, not adjusted for other pairs.",
-                *describe_questions_of_match(match),
+                f"Found means at p < {evidence.p:g}, not adjusted for other pairs.",
+                *describe_follow_ups_of_match(match),
             ]
             documents = set(match.apart["document"]) - {""}
             yield ComparedPair((first, second), " ".join(parts), len(documents))
 
 
-def describe_questions_of_match(match: MatchedScores) -> Iterator[str]:
-    """Yield how many of a match's questions are follow-ups, and that not each is about each document."""
+def describe_follow_ups_of_match(match: MatchedScores) -> Iterator[str]:
+    """Yield how many of a match's questions are follow-ups."""
     named = match.apart[match.apart["document"] != ""]
-    questions, documents = set(named["question"].astype(str)), named["document"].nunique()
-    follow_ups = sum(map(is_follow_up, questions))
+    follow_ups = sum(map(is_follow_up, set(named["question"].astype(str))))
     if follow_ups:
         yield f"Of these questions, {follow_ups:,} {'is a follow-up' if follow_ups == 1 else 'are follow-ups'}."
-    compared, crossed = len(named[["question", "document"]].drop_duplicates()), len(questions) * documents
-    if compared < crossed:
-        yield (
-            f"That takes each question about each document, {crossed:,} comparisons, of which this study has "
-            f"{compared:,}."
-        )

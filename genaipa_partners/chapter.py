@@ -100,7 +100,7 @@ def average_scores_given_by_partners(study: Study) -> pd.DataFrame:
     compared of answers that a partner alone has: system and language, empty for what was dealt to several. Scores that
     saw others' are not in it, nor excluded answers.
     """
-    columns = ["system", "experiment", "document", "answer", "partner"]
+    columns = ["system", "experiment", "document", "question", "answer", "partner"]
     if "partner" not in study.table:
         return pd.DataFrame(columns=[*columns, "m_all", "language", "cell"])
     table = study.table
@@ -177,10 +177,14 @@ def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
     compared = values[once], partners[once], answers[once], cells[once]
     standing_out = np.array([severity.stands_out for severity in measure_partner_severities(*compared)], dtype=bool)
     fit = fit_partner_severities(*compared, is_reference_partner=~standing_out)
+    # As the leaderboard averages: answers of a question about a document, then documents, then questions.
+    cells_of_answers = scores.groupby(["experiment", "system", "question", "document"])["answer"]
+    questions = scores.groupby(["experiment", "system", "question"])["document"]
+    weights = 1 / (cells_of_answers.transform("nunique") * questions.transform("nunique")).to_numpy(dtype=float)
     rows = []
     for experiment, system in scores[["experiment", "system"]].drop_duplicates().itertuples(index=False):
         mask = ((scores["experiment"] == experiment) & (scores["system"] == system)).to_numpy()
-        mean = average_without_partner_severity(values, partners, answers, fit, mask)
+        mean = average_without_partner_severity(values, partners, answers, fit, mask, answer_weights=weights)
         rows.append({"experiment": experiment, "system": system, "m_all": mean.mean, **mean._asdict()})
     columns = ["experiment", "rank", "system", "adjusted", "low", "high", "partners_low", "partners_high"]
     data = pd.DataFrame(rows)
@@ -191,11 +195,12 @@ def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
     return make_table(
         "partners-ranking",
         "Ranking without partners' severity",
-        "The mean M_all of each system's answers, with each partner's severity taken out, as the partners who do not "
-        "stand out measure it, so all means rise where the others are harsh. As scored: with severities in it; a mean "
-        "of answers, as the leaderboard's is of questions, so these may differ a little. A harsh partner can swap only "
-        "systems that are closer than half an interval. The interval is for other answers by these partners, and for "
-        f"partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}).",
+        "The mean M_all of each system over questions, with each partner's severity taken out, as the partners who do "
+        "not stand out measure it, so all means rise where the others are harsh. As scored: with severities in it, "
+        "which is the leaderboard's average of this experiment where partners alone scored, each an answer once. A "
+        "harsh partner can swap only systems that are closer than half an interval. The interval is for other answers "
+        "by these partners, and for partners like these, harsh ones among them (never narrower; blank below "
+        f"{LEAST_PARTNERS}).",
         data,
         [*columns, "m_all", "answers", "partners"],
         headings={
@@ -203,6 +208,7 @@ def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
             "low": "these partners",
             "partners_low": "partners like these",
             "m_all": "as scored",
+            "answers": "different answers",
         },
         formats=dict.fromkeys(("adjusted", "low", "high", "partners_low", "partners_high"), ".1f"),
     )

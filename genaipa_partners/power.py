@@ -6,7 +6,8 @@ from collections import Counter
 from math import pi
 from typing import TYPE_CHECKING, NamedTuple
 
-from scipy.special import nctdtr, stdtrit
+import numpy as np
+from scipy.special import nctdtr, ndtr, stdtrit
 
 from genaipa.words import format_count
 from genaipa_partners.dealing import deal_threads
@@ -24,6 +25,7 @@ ANSWER_DEVIATION, SCORE_DEVIATION = 10.0, 15.0
 WANTED = 0.95
 """The share of studies in which a harsh partner should be found."""
 _PERCENT = 100
+_THREE = 3
 
 
 class DetectionPower(NamedTuple):
@@ -49,6 +51,10 @@ def estimate_lowest_detection_power(
         for name, answers in answers_by_partner.items()
     }
     own_in_all = sum(own_by_partner.values(), Counter[tuple[str, str]]())
+    blocks_by_partner: dict[str, set[str | tuple[str, str]]] = {
+        name: {answer if holders[answer] > 1 else cells[answer] for answer in answers}
+        for name, answers in answers_by_partner.items()
+    }
     powers = []
     for name, answers in answers_by_partner.items():
         # Of each comparison: what it tells, and how that is spread over answers, which decides the degrees of freedom.
@@ -70,8 +76,25 @@ def estimate_lowest_detection_power(
             # The wider of two intervals counts: the expected value of the larger of 1 and a deviation around it.
             wider = 1 + 1 / (4 * pi * degrees) ** 0.5
             power = 1 - float(nctdtr(degrees, HARSH * information**0.5, bound * wider))
+            # They are compared with each other alone; who meets only by others is not counted.
+            if sum(not blocks.isdisjoint(blocks_by_partner[name]) for blocks in blocks_by_partner.values()) == _THREE:
+                power = max(power - _share_of_studies_blaming_another(HARSH * information**0.5, bound * wider), 0.0)
         powers.append(DetectionPower(power, compared, len(shared), name))
     return min(powers)
+
+
+def _share_of_studies_blaming_another(distance: float, reach: float) -> float:
+    """Return in what share of studies a harsh one of three partners is missed, since another is taken to stand out.
+
+    Of three the one in the middle is the median, and whoever is farther from it is left out first. By chance that is
+    another than the harsh one where the mean of these two is above the third, who seems harsh as well: normal, and
+    correlated by -1/2 with how harsh the harsh one seems. `distance` and `reach`, of the interval, are in standard
+    errors.
+    """
+    step = 0.02
+    above = distance / 2 + np.arange(step / 2, 8, step)
+    found = ndtr((distance - reach - above / 2) / 0.75**0.5)
+    return float(2 * step * (np.exp(-(above**2) / 2) * found).sum() / (2 * pi) ** 0.5)
 
 
 def describe_split_if_too_weak(

@@ -327,8 +327,11 @@ def average_without_partner_severity(
     fit: SeverityFit,
     chosen_scores: NDArray[np.bool_],
     confidence_level: float = LEVEL,
+    answer_weights: Floats | None = None,
 ) -> AdjustedMean:
     """Average the answers of the scores in `chosen_scores`, such as a system's, each answer by all who scored it.
+
+    `answer_weights` are the weights of all scores' answers in the mean, by default alike.
 
     For these partners chance is in the answers, also in those by which severities are fitted. Partners like these are
     others of whom these are a sample, harsh ones among them: the variance between their means, of which severity is a
@@ -337,12 +340,15 @@ def average_without_partner_severity(
     value, partner, answer = values[chosen_scores], partners[chosen_scores], answers[chosen_scores]
     places, inverse = np.unique(answer, return_inverse=True)
     counts = np.bincount(inverse)
-    weight = 1 / counts[inverse] / len(places)
+    own = np.ones(len(answer)) if answer_weights is None else answer_weights[chosen_scores]
+    answer_weight = np.bincount(inverse, own / counts[inverse])
+    answer_shares = answer_weight / answer_weight.sum()
+    weight = answer_shares[inverse] / counts[inverse]
     by_answer = np.bincount(inverse, (value - fit.effects[partner]) / counts[inverse])
-    adjusted, n = float(by_answer.mean()), len(places)
+    adjusted, n = float(answer_shares @ by_answer), len(places)
     shares = np.bincount(partner, weight, minlength=len(fit.effects))
     influence = -fit.influences @ shares
-    influence[places] += (by_answer - adjusted) / n
+    influence[places] += answer_shares * (by_answer - adjusted)
     variance = float((influence**2).sum()) * n / max(n - 1, 1)
     reach = float(stdtrit(n - 1, (1 + confidence_level) / 2)) * variance**0.5 if n > 1 else np.nan
     raw = float(weight @ value)

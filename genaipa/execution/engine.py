@@ -47,6 +47,8 @@ _FURTHER_TRIES = 2
 _AGAIN = "Reply with nothing but the JSON object that was asked for."
 _UNUSABLE = 10
 """Calls in a row without a reply that the task can use, after which a system is asked no more."""
+_SHORTEST = 0.001
+"""Seconds that a call takes at least."""
 
 
 class _ConversationEndsError(Exception):
@@ -230,7 +232,8 @@ class Engine:
             self._report_remark_once(asked, attempt.reply.remark)
         finally:
             await self.budget.settle_reservation(sum(aside), spent)
-        record = replace(record, seconds=record.seconds or round(time.perf_counter() - clock, 3))
+        # Reports take 0 for a time that nobody measured, as of imported answers: a script's may come within no time.
+        record = replace(record, seconds=record.seconds or max(round(time.perf_counter() - clock, 3), _SHORTEST))
         offset = await self._writer.append_and_get_offset(record)
         if asked.transport.again:
             self._offsets[key] = offset

@@ -263,8 +263,13 @@ def _collect_questions_with_answers(
 def format_question_after_earlier_one(text_by_question: Mapping[str, str], question: str) -> str:
     """Return the text of a question, with the one that a follow-up goes on from."""
     earlier = id_without_follow_up_suffix(question)
-    text = text_by_question.get(question, "")
-    return text if earlier == question else f"{text} (asked after: {text_by_question.get(earlier, '')})"
+    earlier_text = text_by_question.get(earlier, "") if earlier != question else ""
+    return join_follow_up_with_earlier_question(text_by_question.get(question, ""), earlier_text)
+
+
+def join_follow_up_with_earlier_question(follow_up_text: str, earlier_text: str) -> str:
+    """Return the text of a follow-up, with the question that it goes on from, if that is known."""
+    return f"{follow_up_text} (asked after: {earlier_text})" if earlier_text else follow_up_text
 
 
 def _describe_asking_conditions(answer_row: Mapping[Any, Any]) -> str:

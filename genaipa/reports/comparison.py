@@ -381,7 +381,7 @@ def compare_sides(
         *filter(None, [str(evidence)]),
         *(_describe_estimates_and_people_alone(first, second, judged, evidence) if estimated else []),
         *note_sides_with_unknown_prompts(first, second),
-        *significance.describe_detectable_difference(matched[OVERALL], evidence.p),
+        *_describe_detectable_difference(matched[OVERALL], evidence, unknown=estimated or bool(other_analysts["all"])),
         *significance.describe_lopsided_interval(matched[OVERALL], data.iloc[0].to_dict()),
         *significance.yield_warning_if_few_questions(data),
     ]
@@ -408,6 +408,15 @@ def compare_sides(
         favoured=favoured,
         sides=(first, second),
     )
+
+
+def _describe_detectable_difference(match: MatchedScores, evidence: EvidenceLevel, *, unknown: bool) -> Iterator[str]:
+    """Yield the sentence on the detectable difference, if it is not unknown.
+
+    Estimates of one side depend on each other, and where other people scored each side there is no verdict.
+    """
+    if not unknown:
+        yield from significance.describe_detectable_difference(match, evidence)
 
 
 def _system_name_of_side(side: ComparisonSide) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError, clip
 from genaipa.kinds import DEFAULT
+from genaipa.reports.answers import join_follow_up_with_earlier_question
 from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.run import resolve_workspace_and_run_names
@@ -334,7 +335,7 @@ class AnswerPairReader:
                 else record.asked
             )
             self._facts[answer_key] = (
-                question_text,
+                join_follow_up_with_earlier_question(question_text, inputs.earlier_question_or_empty(record)),
                 find_answer_side_and_citations(record, inputs, self._scores.get(record.digest, NO_SCORES)),
             )
         return self._facts[answer_key]

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import clip, format_shell_command
+from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.reports import averages
+from genaipa.reports.answers import join_follow_up_with_earlier_question
 from genaipa.reports.figures.style import clean_name_on_one_line
 from genaipa.reports.gate import format_b_minus_a_with_interval
 from genaipa.reports.significance import OTHER_PEOPLE
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from genaipa.questions.sets import Wording
     from genaipa.reports.comparison import Comparison
     from genaipa.reports.gate import ReleaseGate
     from genaipa.workspace import Workspace
@@ -64,14 +67,23 @@ def find_most_changed_answers(
     return [
         ChangedAnswer(
             str(row["question"]),
-            next(
-                iter(sorted(comparison.sides[0].asked.get((row["document"], row["question"], row["wording"]), ()))), ""
-            ),
+            _find_question_text(comparison, row),
             (row["m_all"], row["m_all_now"]),
             (replies.get((row["run"], row["key"]), ""), replies.get((row["run_now"], row["key_now"]), "")),
         )
         for row in rows
     ]
+
+
+def _find_question_text(comparison: Comparison, row: Mapping[Any, Any]) -> str:
+    """Return the words of a row's question, with the one that a follow-up goes on from."""
+
+    def find_text(question: str, wording: Wording) -> str:
+        return min(comparison.sides[0].asked.get((row["document"], question, wording), ()), default="")
+
+    earlier = id_without_follow_up_suffix(row["question"])
+    earlier_text = find_text(earlier, "original") if earlier != row["question"] else ""
+    return join_follow_up_with_earlier_question(find_text(row["question"], row["wording"]), earlier_text)
 
 
 def _select_latest_scored_answers(frame: pd.DataFrame) -> pd.DataFrame:

@@ -8,9 +8,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from genaipa.reports.evidence import ENDED
 from genaipa.scoring.rubric import M_ALL_WIDTH
-from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.power import POWER, VarianceComponents, estimate_variance_components, find_detectable_differences
+from genaipa.stats.power import (
+    POWER,
+    VarianceComponents,
+    estimate_variance_components,
+    find_detectable_differences_of_cells,
+)
+from genaipa.stats.tests import wilcoxon_signed_rank_test
 from genaipa.words import format_count
 
 if TYPE_CHECKING:
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.matches import MatchedScores
     from genaipa.stats.power import DetectableDifferences
 
@@ -181,19 +190,35 @@ def describe_primary_verdict(row: Row, first_name: str, second_name: str) -> str
     )
 
 
-def describe_detectable_difference(match: MatchedScores, level: float = SIGNIFICANT) -> Iterator[str]:
-    """Yield the size of a difference that a study like this one would find, by how the differences found here vary."""
+def describe_detectable_difference(match: MatchedScores, evidence: EvidenceLevel = ENDED) -> Iterator[str]:
+    """Yield the size of a difference that a study of these very pairs finds, by how the differences found here vary.
+
+    Nothing for so few questions that none is tested. Where some pairs are of means over documents, the policies' pairs
+    are not all that these documents' conclusion rests on, so that nothing is yielded of the latter.
+    """
+    tested = wilcoxon_signed_rank_test(match.pairs["ours"] - match.pairs["theirs"]).test != "none"
+    if not tested or len(match.pairs) < evidence.least_questions:
+        return
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
-    sizes = find_detectable_differences(
-        *table.shape,
+    weights = pairs.pivot_table(index="question", columns="document", values="weight", aggfunc="sum").to_numpy()
+    has_pair = ~np.isnan(weights)
+    question_labels, document_labels = np.nonzero(has_pair)
+    sizes = find_detectable_differences_of_cells(
+        question_labels,
+        document_labels,
         estimate_variance_components(table.to_numpy()),
-        significance_level=level,
+        weights=weights[has_pair],
+        significance_level=evidence.p,
         largest_difference=M_ALL_WIDTH,
     )
+    if len(pairs) < len(match.apart):
+        sizes = sizes._replace(these_documents=math.nan)
     if sentence := begin_detectable_difference_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
-        yield f"{sentence}, given how the differences found here vary."
+        cells = int(has_pair.sum())
+        part = f", with {cells:,} of {has_pair.size:,} cells compared" if cells < has_pair.size else ""
+        yield f"{sentence}{part}, given how the differences found here vary."
 
 
 LOPSIDED = "The interval is lopsided"

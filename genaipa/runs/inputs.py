@@ -149,6 +149,14 @@ class RunDocumentsAndQuestions:
         except (UnknownNameError, IndexError):
             return record.asked
 
+    def earlier_question_or_empty(self, record: Record) -> str:
+        """Return the question that a follow-up goes on from, the company filled in; empty for any other record."""
+        earlier = id_without_follow_up_suffix(record.question)
+        question_set, question = self.questions(record.document), self.question(record.document, earlier)
+        if earlier == record.question or question_set is None or question is None:
+            return ""
+        return question.text.replace(question_set.placeholder, self._company_name(record))
+
     def original_question_if_paraphrased(self, record: Record) -> str:
         """Return the original wording of a record's question, the company filled in; empty if that was asked."""
         question_set, question = self.questions(record.document), self.question(record.document, record.question)

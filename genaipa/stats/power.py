@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from genaipa.stats.arrays import renumber_labels
 from genaipa.stats.bisection import find_root
 from genaipa.stats.intervals import estimate_mean
 
 if TYPE_CHECKING:
-    from genaipa.stats.arrays import Floats
+    from genaipa.stats.arrays import Floats, Labels
 
 POWER = 0.8
 """The share of studies that find the detectable difference."""
@@ -52,26 +53,35 @@ class DetectableDifferences(NamedTuple):
 def estimate_variance_components(question_document_differences: Floats) -> VarianceComponents:
     """Estimate the components from differences, questions x documents, NaN where there is none.
 
-    By a two-way analysis of variance without interaction (Searle, Casella and McCulloch, 1992, chapter 5); with one
-    document or one question `rest` is 0, for it can't be separated from the other. An estimate may be below 0, where
-    there is less variance than chance makes.
+    By Henderson's method 1 (Searle, Casella and McCulloch, 1992, chapter 5), which is the two-way analysis of variance
+    without interaction where no cell is missing, and has no bias where some are. Where each question is about one
+    document alone `rest` is 0, for it can't be separated from the questions; where each document has one question
+    alone, the documents' part is in it. An estimate may be below 0, where there is less variance than chance makes.
     """
-    row, column = np.nonzero(~np.isnan(question_document_differences))
-    value, shape = question_document_differences[row, column], question_document_differences.shape
-    design = np.hstack([np.eye(shape[0])[row], np.eye(shape[1])[column]])
-    effects, _, rank, _ = np.linalg.lstsq(design, value, rcond=None)
-    free = len(value) - int(rank)
-    residual = float(((value - design @ effects) ** 2).sum()) / free if free else 0.0
-    components = []
-    for places, level_effects in ((row, effects[: shape[0]]), (column, effects[shape[0] :])):
-        level_counts = np.bincount(places, minlength=len(level_effects))
-        has_values = level_counts > 0
-        components.append(
-            float(level_effects[has_values].var(ddof=1) - residual * (1 / level_counts[has_values]).mean())
-            if has_values.sum() > 1
-            else 0.0
+    question, document = np.nonzero(~np.isnan(question_document_differences))
+    value = question_document_differences[question, document]
+    value, number = value - value.mean(), len(value)
+    # Sums of squares of the cells, of the questions' means and of the documents': what each expects of each component.
+    (question_count, questions_alike, question_squares), (document_count, documents_alike, document_squares) = (
+        (len(sizes), float(sizes @ sizes) / number, float((sums**2 / sizes).sum()))
+        for sizes, sums in (
+            (np.bincount(renumbered), np.bincount(renumbered, value))
+            for renumbered in (renumber_labels(question), renumber_labels(document))
         )
-    return VarianceComponents(components[0], components[1], residual)
+    )
+    expected = [
+        [number - questions_alike, number - documents_alike, number - 1],
+        [number - questions_alike, question_count - documents_alike, question_count - 1],
+        [document_count - questions_alike, number - documents_alike, document_count - 1],
+    ]
+    of_questions, of_documents, rest = map(
+        float, np.linalg.lstsq(np.array(expected), [value @ value, question_squares, document_squares], rcond=1e-9)[0]
+    )
+    if document_count == number:
+        of_documents, rest = 0.0, of_documents + rest
+    if question_count == number:
+        of_questions, rest = of_questions + rest, 0.0
+    return VarianceComponents(of_questions, of_documents, rest)
 
 
 def find_detectable_differences(
@@ -87,24 +97,51 @@ def find_detectable_differences(
 
     They are found at p below the `significance_level`. `largest_difference` is the largest difference on the scale.
     """
+    return find_detectable_differences_of_cells(
+        np.repeat(np.arange(question_count), document_count),
+        np.tile(np.arange(document_count), question_count),
+        variance_components,
+        simulated_study_count=simulated_study_count,
+        significance_level=significance_level,
+        largest_difference=largest_difference,
+    )
+
+
+def find_detectable_differences_of_cells(
+    question_labels: Labels,
+    document_labels: Labels,
+    variance_components: VarianceComponents,
+    *,
+    weights: Floats | None = None,
+    simulated_study_count: int = STUDIES,
+    significance_level: float = 0.05,
+    largest_difference: float = inf,
+) -> DetectableDifferences:
+    """Return the smallest differences that studies of these very cells find, each cell once for both systems.
+
+    Labels are places from 0, one of a question and one of a document for each cell. `weights` are those of the cells in
+    their question's mean, by default alike.
+    """
+    question_count, document_count = len(np.unique(question_labels)), len(np.unique(document_labels))
     if question_count < 2 or not document_count or max(variance_components) <= 0:  # noqa: PLR2004 - one question does not vary
         return DetectableDifferences(nan, nan)
     of_questions, of_documents, residual = (max(component, 0.0) for component in variance_components)
-    random = np.random.default_rng(0)
-    question_numbers, about = (
-        np.repeat(np.arange(question_count), document_count),
-        np.tile(np.arange(document_count), question_count),
-    )
+    random, cell_count = np.random.default_rng(0), len(question_labels)
     reaches = []
-    for _ in range(max(10, min(simulated_study_count, _LARGEST // len(question_numbers)))):
-        draws = random.normal(0, sqrt(of_questions), question_count)[question_numbers] + random.normal(
-            0, sqrt(residual), len(question_numbers)
+    for _ in range(max(10, min(simulated_study_count, _LARGEST // cell_count))):
+        draws = random.normal(0, sqrt(of_questions), question_count)[question_labels] + random.normal(
+            0, sqrt(residual), cell_count
         )
-        values = draws + random.normal(0, sqrt(of_documents), document_count)[about]
-        estimate = estimate_mean(values, question_numbers, about, confidence=1 - significance_level)
+        values = draws + random.normal(0, sqrt(of_documents), document_count)[document_labels]
+        estimate = estimate_mean(
+            values, question_labels, document_labels, weights=weights, confidence=1 - significance_level
+        )
         reaches.append((estimate.mean - estimate.low, estimate.mean - estimate.policies_low))
-    fixed = of_questions / question_count + residual / len(question_numbers)
-    errors = sqrt(fixed), sqrt(fixed + of_documents / document_count)
+    weight = np.ones(cell_count) if weights is None else weights
+    shares = weight / np.bincount(question_labels, weight)[question_labels] / question_count
+    fixed = of_questions / question_count + residual * float(shares @ shares)
+    document_shares = np.bincount(document_labels, shares)
+    errors = sqrt(fixed), sqrt(fixed + of_documents * float(document_shares @ document_shares))
     sizes = (_find_detectable_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
     return DetectableDifferences(*(inf if size > largest_difference else size for size in sizes))
 

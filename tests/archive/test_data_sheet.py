@@ -22,7 +22,6 @@ from genaipa.questions.points import Ticks
 from genaipa.questions.sets import follow_up_id
 from genaipa.reports.chapters.agreement import analyst_alpha_table
 from genaipa.reports.matches import MatchedScores
-from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import make_table
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, format_published_scores_csv
 from genaipa.runs.records import CorpusFacts, SystemFacts
@@ -36,7 +35,7 @@ from genaipa_artifact.evaluation import ADDITIONS_GROUP, HumanEvaluationRecords,
 from genaipa_artifact.heds import HedsDataSheet, fill_data_sheet
 from genaipa_artifact.heds_criteria import CRITERION_QUESTIONS
 from genaipa_artifact.heds_form import QUESTIONS
-from genaipa_artifact.heds_power import describe_detectable_differences, describe_questions_of_match
+from genaipa_artifact.heds_power import describe_follow_ups_of_match
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -505,17 +504,16 @@ def test_a_sample_is_said_as_it_was_planned(evaluated: Evaluated) -> None:
 
 
 @pytest.mark.full
-def test_power_is_that_of_what_the_same_people_scored(evaluated: Evaluated) -> None:
+def test_power_is_that_of_what_the_same_people_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Published scores are none of the evaluation, and where other people scored the one side nothing is found."""
-    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml", "meaning": ""}])
-    columns = ["first", "second", "meaning"]
-    table = make_table("system-differences", "", "", pair, columns)
-    records = replace(evaluated.mixed, tables={"system-differences": table})
-    assert describe_detectable_differences(records) is not None
-    confounded = make_table("system-differences", "", "", pair.assign(meaning=OTHER_PEOPLE), columns)
-    assert describe_detectable_differences(replace(records, tables={"system-differences": confounded})) is None
-    published = records.study.table.assign(unit="table")
-    assert describe_detectable_differences(replace(records, study=replace(records.study, table=published))) is None
+    monkeypatch.chdir(tmp_path)
+    records, events = records_of_pair()
+    records = replace(records, study=records.study.replace_scores_from_events(events))
+    table = records.study.table
+    two_people = table.assign(analyst=table["system"].map(lambda system: "bo" if "say1" in system else "ada"))
+    assert texts(fill(records)).keys() >= POWER
+    for changed in (two_people, table.assign(unit="table")):
+        assert not POWER & texts(fill(replace(records, study=replace(records.study, table=changed)))).keys()
 
 
 def test_packages_add_what_they_know(evaluated: Evaluated) -> None:
@@ -529,51 +527,57 @@ def test_packages_add_what_they_know(evaluated: Evaluated) -> None:
     assert "partners" in entry_point_targets(ADDITIONS_GROUP)
 
 
-@pytest.mark.full
-def test_the_power_of_comparisons_is_given_after_the_study(evaluated: Evaluated) -> None:
-    """For the pairs of systems that the report compares; what was planned before is the authors'."""
-    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])
-    tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
-    records_of_pair = replace(evaluated.mixed, tables=tables)
-    said = texts(fill(records_of_pair))
-    assert said["3.1.3.3"].startswith("genaipa.stats.power, of genaipa ")
-    assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
-    assert "would be found in 80% of studies" in said["3.1.3.2"]
-    assert "The report compares" not in said["3.1.3.2"]
-    assert "Found means at p < 0.05, not adjusted for other pairs." in said["3.1.3.2"], "the random part is scored"
-    assert "questions, documents and the rest" in said["3.1.3.1"]
-    leveled = replace(tables["system-differences"], data=pair.assign(level=0.001))
-    tested = texts(fill(replace(records_of_pair, tables={"system-differences": leveled})))["4.3.10"]
-    assert "Holm's method, and a difference counts at p < 0.001." in tested
-    untested = replace(tables["system-differences"], data=pair.assign(p_holm=float("nan"), level=0.05))
-    assert "4.3.10" not in texts(fill(replace(records_of_pair, tables={"system-differences": untested})))
-    five = replace(tables["system-differences"], data=pd.concat([pair] * 5))
-    more = texts(fill(replace(records_of_pair, tables={"system-differences": five})))["3.1.3.2"]
-    assert " The report compares 5 pairs of systems." in more, "some of which the sheet leaves out"
-    one = records_of_pair.study.select_rows(records_of_pair.study.table["question"] == "Q1")
-    assert not POWER & texts(fill(replace(records_of_pair, study=one))).keys(), "no method where it found nothing"
-
-
-def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While planned answers are not scored, a difference has to show more, which takes a larger one."""
-    monkeypatch.chdir(tmp_path)
-    given = sorted(answers(make_run("See section 2.", "It does not say.")), key=lambda record: record.key)
-    workspace = find_workspace()
+def records_of_pair() -> tuple[HumanEvaluationRecords, list[Event]]:
+    """The records of two systems that a report compares, in the working folder, and scores of all their answers."""
+    given = sorted(answers(make_run("See section 2.", "It does not say.", questions=16)), key=lambda record: record.key)
     events = [
         scored("ada", record, GOOD | {"clarity": 0.5 if place % 5 == 0 else 1.0}) for place, record in enumerate(given)
     ]
     pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])
     tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
-    study = gather_study(workspace, select_runs_and_apply_filters(workspace, ()), None)
-    records = HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", None)
+    study = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), None)
+    return HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", None), events
+
+
+@pytest.mark.full
+def test_the_power_of_comparisons_is_given_after_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the pairs of systems that the report compares; what was planned before is the authors'."""
+    monkeypatch.chdir(tmp_path)
+    records, events = records_of_pair()
+    records = replace(records, study=records.study.replace_scores_from_events(events))
+    said = texts(fill(records))
+    assert said["3.1.3.3"].startswith("genaipa.stats.power, of genaipa ")
+    assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
+    assert "would be found in 80% of studies" in said["3.1.3.2"]
+    assert "The report compares" not in said["3.1.3.2"]
+    assert "Found means at p < 0.05, not adjusted for other pairs." in said["3.1.3.2"]
+    assert "questions, documents and the rest" in said["3.1.3.1"]
+    table = records.tables["system-differences"]
+    leveled = replace(table, data=table.data.assign(level=0.001))
+    tested = texts(fill(replace(records, tables={"system-differences": leveled})))["4.3.10"]
+    assert "Holm's method, and a difference counts at p < 0.001." in tested
+    untested = replace(table, data=table.data.assign(p_holm=float("nan"), level=0.05))
+    assert "4.3.10" not in texts(fill(replace(records, tables={"system-differences": untested})))
+    five = replace(table, data=pd.concat([table.data] * 5))
+    more = texts(fill(replace(records, tables={"system-differences": five})))["3.1.3.2"]
+    assert " The report compares 5 pairs of systems." in more, "some of which the sheet leaves out"
+    few = records.study.select_rows(records.study.table["question"].isin(["Q1", "Q2", "Q3", "Q4", "Q5"]))
+    assert not POWER & texts(fill(replace(records, study=few))).keys(), "nothing is found where nothing is tested"
+
+
+def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While planned answers are not scored, a difference has to show more, which takes a larger one."""
+    monkeypatch.chdir(tmp_path)
+    records, events = records_of_pair()
+    study = records.study
     whole, part = (
         texts(fill(replace(records, study=study.replace_scores_from_events(scores))))["3.1.3.2"]
-        for scores in (events, events[:-1])
+        for scores in (events, events[:-6])
     )
     assert "Found means at p < 0.05, not adjusted for other pairs." in whole
     assert "Found means at p < 0.001, not adjusted for other pairs." in part
     sizes = [float(re.findall(r"M_all of (\d+\.\d)", said)[0]) for said in (whole, part)]
-    assert 3 * sizes[0] < sizes[1], "the difference takes more, not the sentence alone"
+    assert 1.5 * sizes[0] < sizes[1], "the difference takes more, not the sentence alone"
     of_all = study.replace_scores_from_events(events)
     acme = texts(fill(replace(records, study=of_all.select_rows(of_all.table["document"] == "acme"))))
     assert "is split" not in acme["3.1.3.1"], "the variance of one document can't be split"
@@ -584,21 +588,13 @@ def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, mon
     [
         (["Q1 acme", "Q1 bolt", "Q2 acme", "Q2 bolt"], []),
         (["Q1 acme", f"{follow_up_id('Q1')} acme"], ["Of these questions, 1 is a follow-up."]),
-        (
-            ["Q1 acme", "Q1 acme", "Q1 bolt", "Q1 bolt", "Q2 acme"],
-            ["That takes each question about each document, 4 comparisons, of which this study has 3."],
-        ),
-        (
-            ["Q1 acme", "Q2 bolt", "Q3 bolt"],
-            ["That takes each question about each document, 6 comparisons, of which this study has 3."],
-        ),
     ],
 )
 def test_a_detectable_difference_says_of_which_questions_it_is(cells: list[str], said: list[str]) -> None:
-    """Follow-ups count as questions in it, and it takes each question as asked about each document."""
+    """Follow-ups count as questions in it."""
     rows = pd.DataFrame([cell.split() for cell in cells], columns=["question", "document"])
     none = pd.Series(dtype=float)
-    assert [*describe_questions_of_match(MatchedScores(pd.DataFrame(), rows, none, none, [], []))] == said
+    assert [*describe_follow_ups_of_match(MatchedScores(pd.DataFrame(), rows, none, none, [], []))] == said
 
 
 def test_a_sheet_in_latex_has_no_command_of_others(evaluated: Evaluated) -> None:

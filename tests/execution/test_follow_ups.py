@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,19 @@ from judges import events, judge_runs, verdict
 from openpyxl import load_workbook
 from running import answers, carry_out, make_workspace, messages, spec, write
 from servers import Behaviour, OpenAIServer, reply
+from starlette.datastructures import QueryParams
 from stores import opened, score
 
 from genaipa.judging.answers import read_judged_material
 from genaipa.reports.answers import format_question_after_earlier_one
+from genaipa.reports.moved import find_moved_answers
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
 from genaipa.runs.integrity import describe_record_flaw_or_empty
-from genaipa.runs.selection import find_run
+from genaipa.runs.selection import find_run, select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool
+from genaipa.ui.view.index import AnswerIndex
+from genaipa.ui.view.server import ViewServer
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -141,6 +146,31 @@ def test_a_report_names_what_a_follow_up_follows() -> None:
     texts = {"Q1": "Is it kept?", "Q1.follow-up": FOLLOW_UP}
     assert format_question_after_earlier_one(texts, "Q1.follow-up") == f"{FOLLOW_UP} (asked after: Is it kept?)"
     assert format_question_after_earlier_one(texts, "Q1") == "Is it kept?"
+
+
+def test_the_view_and_moved_answers_show_what_a_follow_up_follows(genaipa: Cli) -> None:
+    """The view has the question and answer before it with each answer; tables of moved answers have the question."""
+    make_workspace(questions=1)
+    for name, second in (("say", "Yes."), ("other", "No.")):
+        write(f"{name}.yaml", f"rules:\n- {{match: Where, reply: {second}}}\ndefault: First, {name}.\n")
+    systems = "scripted/say.yaml", "scripted/other.yaml"
+    genaipa("run", "-s", ",".join(systems), "-p", "acme", "-e", "quality", "--follow-up", FOLLOW_UP)
+    run = find_run(find_workspace(), "latest")
+    index = AnswerIndex(find_workspace(), select_runs_and_apply_filters(find_workspace(), (run.name,)))
+    server = ViewServer(index)
+    with contextlib.closing(server.socket):
+        data = server.make_page_data(QueryParams({}))
+    rows = {row["question"]: row for row in data["rows"]}
+    before = {cell["system"]: cell["earlier"] for cell in rows["Q1.follow-up"]["cells"]}
+    assert before == {
+        system: f"Asked before: Question 1 on Acme?\nThe system replied: First, {system[9:-5]}." for system in systems
+    }
+    assert {cell["earlier"] for cell in rows["Q1"]["cells"]} == {""}
+    moved = find_moved_answers(*systems, workspace=find_workspace())
+    asked = {pair.question: pair.asked for pair in moved.pairs}
+    assert asked == {"Q1": "Question 1 on Acme?", "Q1.follow-up": f"{FOLLOW_UP} (asked after: Question 1 on Acme?)"}
+    of_view = {pair.question: pair.asked for pair in data["movement"].pairs}
+    assert of_view == asked
 
 
 def test_runs_are_listed_by_the_experiment_of_their_follow_ups(genaipa: Cli) -> None:

@@ -525,3 +525,12 @@ def test_the_same_command_at_the_same_instant_is_one_run() -> None:
         asyncio.run(ask_missing(second))
     assert asyncio.run(ask_missing(first)).status == "complete"
     assert len(list(workspace.runs.glob("[!.]*"))) == 2
+
+
+def test_a_call_that_takes_no_time_was_timed() -> None:
+    """A script's replies come at once, and reports take 0 for a time that nobody measured."""
+    make_workspace(questions=4)
+    write("kind.yaml", "default: Yes.\n")
+    records = [*carry_out(spec(systems=("scripted/kind.yaml",)))[0].read_records()]
+    assert records
+    assert min(record.seconds for record in records) > 0

@@ -82,6 +82,10 @@ def settle() -> None:
             for place, record in enumerate(records)
         )
         path.write_bytes(b"".join(map(journal.encode_record_line, settled)))
+        folder = RunFolder(path.parent)
+        manifest = folder.manifest()
+        manifest.totals = msgspec.structs.replace(manifest.totals, bytes=path.stat().st_size)
+        folder.write_manifest(manifest)
 
 
 def name_run(run: RunFolder, day: str, name: str = "test") -> RunFolder:

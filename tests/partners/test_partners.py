@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from analysts import make_answers
 from running import answers, carry_out, make_workspace, spec, write
@@ -24,6 +25,7 @@ from genaipa.archive.study_pack import unpack_for_scoring_unless_done
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
+from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.notable import urgent_sentences
 from genaipa.runs.authors import Authorship, append_authorship
@@ -34,7 +36,11 @@ from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.people import load_desk_people_and_plan
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.workspace import find_workspace
-from genaipa_partners.chapter import PartnersChapter, average_scores_given_by_partners
+from genaipa_partners.chapter import (
+    PartnersChapter,
+    average_scores_given_by_partners,
+    rank_systems_without_partner_severity,
+)
 from genaipa_partners.data_sheet import describe_partners_for_data_sheet
 from genaipa_partners.dealing import AnswerThread, KeyedRandomness, deal_threads
 from genaipa_partners.joining import iterate_file_places_and_study_events, join_returned_logs_all_or_none
@@ -510,6 +516,25 @@ def test_a_data_sheet_counts_what_the_splits_record_has(genaipa: Cli) -> None:
     assert sentences["3.3.2"].startswith("1 text stands for several answers"), "two systems replied alike"
 
 
+def test_the_ranking_averages_as_the_leaderboard_does() -> None:
+    """Answers of a question about a document first, then documents, then questions, however many answers each has."""
+    cells = [("Q1", "acme", 20.0), ("Q1", "acme", 40.0), ("Q1", "bolt", 50.0), ("Q2", "acme", 90.0)]
+    scores = pd.DataFrame(
+        {
+            "question": question,
+            "document": document,
+            "answer": f"{number}",
+            "partner": partner,
+            "m_all": value,
+        }
+        for number, (question, document, value) in enumerate(cells)
+        for partner in ("bbc", "rai")
+    ).assign(system="say", experiment="quality", language="en", cell="")
+    ranking = rank_systems_without_partner_severity(scores).data
+    assert list(ranking["m_all"]) == pytest.approx([(40 + 90) / 2])
+    assert list(ranking["adjusted"]) == pytest.approx([(40 + 90) / 2])
+
+
 def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     """Partner and language are read from the joined scores, and whoever stands out is named with an interval."""
     write_study(Path(), SYSTEMS, {"alpha": "en"}, 16, reply)
@@ -540,6 +565,8 @@ def test_the_report_has_a_chapter_on_partners(genaipa: Cli) -> None:
     assert sentence.endswith("than the other partners on the same 31 answers.")
     assert set(ranking["system"]) == set(SYSTEMS)
     assert (ranking["m_all"] < ranking["adjusted"]).all()
+    board = leaderboard_table(study.table).data.set_index("system")["m_all"]
+    assert dict(zip(ranking["system"], ranking["m_all"], strict=True)) == pytest.approx(dict(board))
     within, between = (
         agreement[agreement["of"] == of]["agreement"].mean() for of in ("within a partner", "between partners")
     )

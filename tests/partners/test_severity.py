@@ -99,6 +99,22 @@ def test_of_two_pairs_that_meet_the_odd_partner_is_found() -> None:
     assert severities[0].own == 120, "nobody was left out before"
 
 
+def test_of_three_partners_another_than_the_harsh_one_may_be_blamed() -> None:
+    """Such studies miss the harsh one: as many as where three estimates are drawn and the farthest is left out."""
+    threads = [AnswerThread((f"{n}",), "s", "en") for n in range(30)]
+    all_of_them = {name: [f"{n}" for n in range(30)] for name in ("bbc", "rai", "ard")}
+    error = SCORE_DEVIATION * (1.5 / 30) ** 0.5
+    bound = stats.t.ppf(1 - (1 - SEVERITY_LEVEL) / 6, 29) * (1 + (4 * np.pi * 29) ** -0.5)
+    alone = 1 - stats.nct.cdf(bound, 29, HARSH / error)
+    drawn = np.random.default_rng(1).normal((-HARSH, 0, 0), SCORE_DEVIATION / 30**0.5, (200_000, 3))
+    apart = drawn * 1.5 - drawn.sum(axis=1)[:, None] / 2
+    stand_out = np.abs(apart) > bound * error
+    distances = np.where(stand_out, np.abs(drawn - np.median(drawn, axis=1)[:, None]), 0)
+    lost = (stand_out[:, 0] & (distances.argmax(axis=1) > 0)).mean()
+    assert lost > 0.015
+    assert estimate_lowest_detection_power(all_of_them, threads).power == pytest.approx(alone - lost, abs=0.002)
+
+
 def test_a_split_says_how_often_a_harsh_partner_is_found() -> None:
     """As Student's t would by the assumed deviations; a share that it names does, and one too many is no sentence."""
     threads = [AnswerThread((f"{n}",), f"s{n % 2}", "en") for n in range(400)]

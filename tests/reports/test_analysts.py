@@ -55,6 +55,7 @@ def test_other_people_give_no_verdict(theirs: tuple[str, ...], told: bool) -> No
     assert (first["meaning"] == "other analysts") is not told
     assert found.finding[2].startswith("No verdict. Different people scored A (") is not told
     assert any("is higher" in said for said in found.finding) is told
+    assert any(said.startswith("Power: ") for said in found.finding) is told
     assert found.figure is not None
     assert found.figure.plot()
 

@@ -23,9 +23,9 @@ DOCUMENTS = ("acme", "bolt", "cask")
 QUESTIONS = 4
 
 
-def make_run(*replies: str) -> RunFolder:
-    """A run in the working folder: four questions about each of three documents, each answered by all replies."""
-    make_workspace(questions=QUESTIONS, documents=DOCUMENTS)
+def make_run(*replies: str, questions: int = QUESTIONS) -> RunFolder:
+    """A run in the working folder: so many questions about each of three documents, each answered by all replies."""
+    make_workspace(questions=questions, documents=DOCUMENTS)
     says = {f"say{n or ''}.yaml": reply for n, reply in enumerate(replies or ("See section 2.",))}
     for name, reply in says.items():
         write(name, f"default: {reply}\n")

@@ -172,7 +172,8 @@ def _print_cost_estimate(
 def _estimate_detectable_differences(task: Task, document_factor: float) -> dict[str, Any]:
     """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
-    `questions` are those about each document, the fewest; the run has `document_factor` the documents of the task.
+    Each question counts about the documents that it is asked about; the run has `document_factor` the documents of the
+    task, which take turns.
     """
     from genaipa.errors import MissingPackageError
     from genaipa.reports import check_report_packages
@@ -181,17 +182,36 @@ def _estimate_detectable_differences(task: Task, document_factor: float) -> dict
     if not isinstance(task, Procedure):
         return {}
     policies = {name for name, document in task.documents.items() if document.kind == "policy"}
-    counts = [len(order) for name, order in task.question_orders.items() if name.partition("|")[0] in policies]
     try:
         check_report_packages()
     except MissingPackageError:
         return {}
+    import numpy as np
+
     from genaipa.reports.significance import PUBLISHED, begin_detectable_difference_sentence
     from genaipa.scoring.rubric import M_ALL_WIDTH
-    from genaipa.stats.power import find_detectable_differences
+    from genaipa.stats.power import find_detectable_differences_of_cells
 
-    questions, documents = min(counts, default=0), round(len(policies) * document_factor)
-    detectable = find_detectable_differences(questions, documents, PUBLISHED, largest_difference=M_ALL_WIDTH)
+    questions_by_policy = [
+        {
+            question
+            for name, order in task.question_orders.items()
+            if name.partition("|")[0] == policy
+            for question in order
+        }
+        for policy in sorted(policies)
+    ]
+    labels = {question: label for label, question in enumerate(sorted(set().union(*questions_by_policy)))}
+    questions, documents = len(labels), round(len(policies) * document_factor)
+    cells = sorted(
+        (labels[question], document)
+        for document in range(documents)
+        for question in questions_by_policy[document % len(questions_by_policy)]
+    )
+    question_labels, document_labels = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+    detectable = find_detectable_differences_of_cells(
+        question_labels, document_labels, PUBLISHED, largest_difference=M_ALL_WIDTH
+    )
     sizes = {target: round(size, 1) if isfinite(size) else None for target, size in detectable._asdict().items()}
     text = begin_detectable_difference_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}

@@ -66,7 +66,7 @@ def time_and_cost_table(study: Study) -> Table:
     answers = averages.select_policy_rows(study.rows_once_per_answer("spending"))
     answers = answers[answers["status"] != "missing"]
     by = ["system", "experiment"]
-    # Where no answer of a run took any time, none was measured: they were imported. Of others, 0 is a fast one.
+    # Where no answer of a run took any time, none was measured: they were imported.
     longest = answers.groupby(["run", "system"], observed=True)["seconds"].transform("max")
     answers = answers.assign(seconds=answers["seconds"].where(longest > 0)).dropna(
         subset=["seconds", "cost"], how="all"

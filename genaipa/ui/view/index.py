@@ -15,6 +15,7 @@ import msgspec
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import DAMAGE
 from genaipa.kinds import DEFAULT
+from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.inputs import RunDocumentsAndQuestions
 from genaipa.runs.procedure import read_coordinates
@@ -332,6 +333,16 @@ class AnswerIndex:
             if max(scores) - min(scores) >= APART:
                 far_apart.append(row_number)
         return far_apart
+
+    def read_earlier_record(self, row_key: RowKey, run_number: int, record: Record) -> Record | None:
+        """Read the answer that a follow-up goes on from; None for any other answer, and if it is not there any more."""
+        if not record.after:
+            return None
+        question = id_without_follow_up_suffix(row_key[1])
+        row_numbers = self._of_rows.get(("question", question), set()) & self._of_rows["document", row_key[0]]
+        cells = (cell for row_number in sorted(row_numbers) for cell in self.rows[row_number][1].values())
+        earlier = next((cell for cell in cells if (cell.run, cell.digest) == (run_number, record.after)), None)
+        return self.read_record(earlier) if earlier else None
 
     def read_record(self, cell: IndexedAnswer) -> Record | None:
         """Read the record of an answer; None if it is not there any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genaipa.reports.answers import join_follow_up_with_earlier_question
 from genaipa.reports.moved import (
     AnswerPairsByMovement,
     AnswerScores,
@@ -56,7 +57,9 @@ class ColumnComparer:
             answer_scores = AnswerScores(scores.people, scores.judges)
             self._facts[location] = (
                 (
-                    inputs.question_in_wording_of_set(record),
+                    join_follow_up_with_earlier_question(
+                        inputs.question_in_wording_of_set(record), inputs.earlier_question_or_empty(record)
+                    ),
                     find_answer_side_and_citations(record, inputs, answer_scores),
                 )
                 if record

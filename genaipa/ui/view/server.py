@@ -23,6 +23,7 @@ from genaipa.errors import format_shell_command
 from genaipa.files.html import replace_control_characters
 from genaipa.files.text import split_url_or_empty
 from genaipa.reports.moved import MEASURED
+from genaipa.scoring.answers import Exchange
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
 from genaipa.words import format_count, join_some
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from genaipa.reports.moved import AnswerPairsByMovement
+    from genaipa.runs.records import Record
     from genaipa.ui.view.index import AnswerIndex, IndexedAnswer, RowKey
 
 
@@ -220,6 +222,7 @@ class ViewServer:
                     "system": name,
                     "status": cell.status if cell else "",
                     "pieces": answer_pieces,
+                    "earlier": self._describe_earlier_exchange(row_key, cell.run, record) if cell and record else "",
                     "lost": cell is not None and record is None,
                     "cut": record is not None and len(record.reply or "") > _LONGEST,
                     "why": record.error.message if record and record.error else "",
@@ -232,6 +235,14 @@ class ViewServer:
                 )
             ],
         }
+
+    def _describe_earlier_exchange(self, row_key: RowKey, run_number: int, record: Record) -> str:
+        """Return the question and answer that a follow-up goes on from, as analysts see them; else nothing."""
+        earlier = self.index.read_earlier_record(row_key, run_number, record)
+        if earlier is None:
+            return ""
+        question_text = self.index.inputs[run_number].question_in_wording_of_set(earlier)
+        return Exchange(question_text, earlier.reply or "").as_text_with_speakers[:_LONGEST]
 
     def _select_answered_or_first_columns(
         self, answers: dict[str, IndexedAnswer], column_names: tuple[str, ...]
