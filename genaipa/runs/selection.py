@@ -5,13 +5,15 @@ An occasion is every complete run of one plan on one day: the same was asked of 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, closest_name_or_empty, name_suggestion
+from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError, closest_name_or_empty, name_suggestion
 from genaipa.files.names import clean_folder_name
 from genaipa.files.text import sha256_of
 from genaipa.kinds import find_kind_or_placeholder
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 1000
 """Characters of a study's name that are compared: its slices' folders have the first of them."""
+_SECOND = re.compile(r"\d{8}-\d{6}-")
+"""How the name of a run's folder begins that says when it was begun."""
 _NEWEST = 5
 """As many runs are offered for a name that means none."""
 
@@ -247,7 +251,24 @@ def _list_run_folders(runs_path: Path) -> list[RunFolder]:
     # A manifest that is lost has a copy beside it, which is read in its place.
     paths = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs_path.glob(f"*/{name}")}
     folders = [path for path in paths if not path.name.startswith(".")]
-    return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
+    # A name tells the second. Runs begin faster than that, in a notebook or a script, and `latest` is the last of them.
+    seconds = {path: _SECOND.match(path.name) for path in folders}
+    begun = Counter(second[0] for second in seconds.values() if second)
+
+    def place(path: Path) -> tuple[bool, str, str, str]:
+        second = seconds[path]
+        moment = _moment_of_start_or_empty(RunFolder(path)) if second and begun[second[0]] > 1 else ""
+        return path.name[:1].isdigit(), second[0] if second else path.name, moment, path.name
+
+    return [RunFolder(path) for path in sorted(folders, key=place)]
+
+
+def _moment_of_start_or_empty(folder: RunFolder) -> str:
+    """Return the time at which a run was begun, to the millisecond; empty if its manifest is damaged."""
+    try:
+        return folder.read_manifest_head().created
+    except GenaipaError:
+        return ""
 
 
 def find_sliced_study(workspace: Workspace, study_name: str) -> SlicedStudy | None:

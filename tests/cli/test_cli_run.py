@@ -149,7 +149,7 @@ def test_usage_errors(server: OpenAIServer, run: Run, args: tuple[str, ...], sai
 def test_missing_key_names_its_variable(run: Run) -> None:
     """Without a key nothing is begun, exit code 1, and the variable is named; `genaipa systems` has each provider's."""
     make_workspace()
-    done = run("run", "-s", "openai/gpt-4o", "-p", "acme", "--limit", "1")
+    done = run("run", "-s", "openai/gpt-4o-mini", "-p", "acme", "--limit", "1")
     assert done.code == 1
     assert "OPENAI_API_KEY" in done.err
     assert not Path("runs").exists()
@@ -234,7 +234,7 @@ def _replies(server: OpenAIServer) -> list[str]:
 def test_dry_run_of_the_whole_procedure(run: Run) -> None:
     """All six conversations of a repetition are shown, with a placeholder where a summary will stand."""
     make_workspace(questions=2)
-    listed = json.loads(run("run", "-s", "openai/gpt-4o", "-p", "acme", "--dry-run", "--json").out)
+    listed = json.loads(run("run", "-s", "openai/gpt-4o-mini", "-p", "acme", "--dry-run", "--json").out)
     assert [one["conversation"].split("|", 2)[2] for one in listed] == [
         "company-name|original|1",
         "document|original|1",
@@ -249,17 +249,17 @@ def test_dry_run_of_the_whole_procedure(run: Run) -> None:
 def test_estimate(run: Run) -> None:
     """Calls, tokens and money without a key; a question mark where no price is known."""
     make_workspace()
-    done = run("run", "-s", f"gpt-4o,{SYSTEM}", "-p", "acme", "--estimate")
+    done = run("run", "-s", f"openai/gpt-4o-mini,{SYSTEM}", "-p", "acme", "--estimate")
     assert done.code == 0, done.err
-    rows = {tuple(line.split()[:2]): line.split() for line in done.out.splitlines() if "gpt-4o " in line}
-    assert rows["gpt-4o", "document"][2] == "4"
-    assert rows["gpt-4o", "summary-by-name"][2] == "5"
-    assert rows["gpt-4o", "document"][-2].startswith("$0.0")
+    rows = {tuple(line.split()[:2]): line.split() for line in done.out.splitlines() if "openai/gpt-4o-mini " in line}
+    assert rows["openai/gpt-4o-mini", "document"][2] == "4"
+    assert rows["openai/gpt-4o-mini", "summary-by-name"][2] == "5"
+    assert rows["openai/gpt-4o-mini", "document"][-2].startswith("$0.0")
     unpriced = [line for line in done.out.splitlines() if line.strip().startswith(f"{SYSTEM} ")]
     assert len(unpriced) == 4
     assert all(line.split()[-2:] == ["?", "?"] for line in unpriced)
     assert "Power: with these 4 questions and 1 document" in done.out
-    said = json.loads(run("run", "-s", "gpt-4o", "-p", "acme", "--estimate", "--json").out)
+    said = json.loads(run("run", "-s", "openai/gpt-4o-mini", "-p", "acme", "--estimate", "--json").out)
     assert sum(row["calls"] for row in said["rows"]) == 4 * 4 + 2
     assert (said["power"]["questions"], said["power"]["documents"], said["power"]["policies"]) == (4, 1, None)
     # By a t test it would be 115 points, of a scale that has 90.

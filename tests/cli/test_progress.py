@@ -115,7 +115,7 @@ def test_the_live_display_fits_its_terminal() -> None:
     """The state comes first, since a terminal shows so many lines; then why a call waits, and a bar for each system."""
     tally = tally_of(*SYSTEMS)
     for width in (60, 80, 200):
-        progress = LiveProgress(SYSTEMS, 5.0)
+        progress = LiveProgress(SYSTEMS, 5.0, now=lambda: 0.0)
         progress.on_run_started(tally)
         progress.on_wait(SYSTEMS[0], "no answer within 2 s; trying again in 0.5 s (1 of 5)")
         lines = drawn(progress, width)

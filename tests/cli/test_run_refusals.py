@@ -151,7 +151,7 @@ def test_a_dead_proxy_is_named(genaipa: Run, monkeypatch: pytest.MonkeyPatch) ->
         proxy = f"http://me:secret@127.0.0.1:{taken.getsockname()[1]}"
         monkeypatch.setenv("HTTPS_PROXY", proxy)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        done = genaipa("run", "-s", "openai/gpt-4o", "-p", "acme", "-e", "recall", "--limit", "1")
+        done = genaipa("run", "-s", "openai/gpt-4o-mini", "-p", "acme", "-e", "recall", "--limit", "1")
         shown = genaipa("doctor").out
     assert done.code == 1
     assert "through the proxy http://127.0.0.1:" in done.err
@@ -249,7 +249,7 @@ def test_tokens_are_estimated_for_those_who_are_asked(genaipa: Run) -> None:
     make_workspace()
     one = ("-p", "acme", "-e", "recall", "--limit", "1")
     assert "can't be counted" not in genaipa("run", "-s", "manual/x", *one).err
-    done = genaipa("run", "-s", "openai/gpt-4o", *one, "--estimate", "--offline")
+    done = genaipa("run", "-s", "openai/gpt-4o-mini", *one, "--estimate", "--offline")
     assert "no tokenizer;" not in done.err
     assert "Total: 1 call, $" in done.out
 

@@ -25,6 +25,12 @@ _BILLED = [(BatchServer, OpenAIServer), *size(small=[], soak=[(GoogleBatchServer
 _PLAN = ("run", "-s", SYSTEM, "-p", "acme", "-i", "company-name", "--conversation", "independent")
 
 
+@pytest.fixture(autouse=True)
+def _address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of one's own, from which a model can be estimated that its vendor has retired by the day of the test."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+
+
 def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
     """What was done when it was called off is kept; the rest is asked when the run goes on."""
     make_workspace(questions=4)

@@ -216,7 +216,8 @@ def test_a_pause_holds_for_all_calls(server: OpenAIServer) -> None:
 def test_calls_at_once_shrink_under_overload(server: OpenAIServer) -> None:
     """After a burst of refusals, fewer calls are under way at once; the run completes."""
     under_way: list[int] = []
-    busy = Behaviour(status=429, error="busy", delay=0.3, headers={"retry-after": "0.05"})
+    # All eight are there before the first of them is refused, however slowly they come.
+    busy = Behaviour(status=429, error="busy", until=lambda: server.peak == 8, headers={"retry-after": "0.05"})
 
     def behave(number: int, _body: object) -> Behaviour:
         under_way.append(server._under_way)

@@ -212,6 +212,20 @@ def test_first_call_of_a_prefix_goes_ahead(server: TimedServer, mode: str) -> No
     """One call with a document ends before any other with the same document begins; others go on side by side."""
     server.latency = 0.15
     make_workspace(questions=3, documents=("acme", "brook"))
+
+    def behave(_number: int, body: dict[str, Any]) -> Behaviour:
+        asked = body["messages"][2]["content"]
+
+        def are_others_there() -> bool:
+            """Whether the other document's first call has come, or after the first a second one about this document."""
+            mine = [what for what, said in server.events if said[2]["content"] == asked]
+            if "end" not in mine:
+                return len({said[2]["content"] for _, said in server.events}) == 2
+            return max(accumulate(1 if what == "begin" else -1 for what in mine)) > 1
+
+        return Behaviour(until=are_others_there)
+
+    server.script = behave
     carry_out(spec(documents=("acme", "brook"), conversation=mode, wordings=("original", "paraphrase-1")))
     events = [(what, said[2]["content"]) for what, said in server.events]
     for prefix in {said for _, said in events}:
@@ -246,6 +260,8 @@ def test_most_of_the_input_comes_from_the_cache(server: TimedServer) -> None:
 def test_no_more_calls_than_connections(server: TimedServer, most: int) -> None:
     """However much could go side by side, the server never sees more than --max-connections."""
     make_workspace(questions=6)
+    # The first goes alone; those after it are answered once as many as may are there, however slowly they come.
+    server.script = lambda number, _body: Behaviour(until=None if number == 1 else lambda: server.peak >= most)
     carry_out(spec(conversation="independent", repetitions=3), limits=RunLimits(max_connections=most))
     assert server.peak == most
     assert len(server.requests) == 18
@@ -457,7 +473,13 @@ def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.Monke
     with TimedServer(models=("m",), latency=0.01) as other:
         monkeypatch.setenv("OTHER_BASE_URL", other.url)
         make_workspace(questions=2)
-        server.script = lambda _number, _body: Behaviour(delay=0.3)
+        # The slow one answers once the other's answers are on disk.
+        kept = find_workspace().runs
+        server.script = lambda _number, _body: Behaviour(
+            until=lambda: any(
+                path.read_text().count('"openai-api/other/m"') > 1 for path in kept.glob("*/answers.jsonl")
+            )
+        )
         plan = spec(systems=(SYSTEM, "openai-api/other/m"))
         folder, outcome = carry_out(plan)
     assert outcome.status == "complete"

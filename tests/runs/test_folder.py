@@ -34,6 +34,7 @@ import genaipa as package
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
 from genaipa.execution.batches.ledger import BatchLedger
 from genaipa.runs.folder import RunFolder
+from genaipa.runs.manifest import MANIFEST_COPY
 from genaipa.runs.records import ConversationRecord
 from genaipa.runs.selection import find_run, list_run_folders_oldest_first
 from genaipa.runs.writer import RunWriter
@@ -435,3 +436,17 @@ def test_same_command_goes_on_and_new_begins_afresh(server: OpenAIServer, genaip
     assert genaipa(*_RUN).code == 0
     assert len(list_run_folders_oldest_first(find_workspace())) == 5
     assert len(server.requests) == 5 * asked
+
+
+def test_runs_of_one_second_are_in_the_order_of_their_beginnings() -> None:
+    """`latest` is the last that was begun, whatever it is called; a damaged one is still listed, before the others."""
+    make_workspace(questions=1)
+    here = find_workspace()
+    for place, slug in enumerate(("z", "b", "a", "a-2")):
+        begun = carry_out(spec(systems=("scripted",)))[0].path
+        told = json.loads((begun / "manifest.json").read_bytes()) | {"created": f"2026-01-01T00:00:00.{place:03}Z"}
+        for name in ("manifest.json", MANIFEST_COPY):
+            (begun / name).write_text(json.dumps(told), encoding="utf-8")
+        begun.rename(here.runs / f"20260101-000000-{slug}")
+    assert [folder.name[16:] for folder in list_run_folders_oldest_first(here)] == ["z", "b", "a", "a-2"]
+    assert find_run(here, "latest").name.endswith("-a-2")

@@ -563,7 +563,7 @@ def test_without_the_document(genaipa: Cli) -> None:
     (found,) = json.loads(done.out)["suites"]
     assert found["figures"]["by_heart"] == pytest.approx(100 / 7)
     shown = genaipa(
-        "run", "--suite", NAME, "--split", "sample", "-s", "openai/gpt-4o", "--probe", "no-context", "--dry-run"
+        "run", "--suite", NAME, "--split", "sample", "-s", "openai/gpt-4o-mini", "--probe", "no-context", "--dry-run"
     )
     assert "left out on purpose" in shown.out
     assert "It is part of the privacy policy of Brindlecart" in shown.out

@@ -331,7 +331,7 @@ def test_an_estimate_sees_the_shared_prefix(genaipa, server) -> None:
     """What all questions about a policy repeat is told to come from a cache, once it is long enough for one."""
     text = (SAMPLE / "sample.csv").read_text(encoding="utf-8")
     own(text.replace("Larkpost Privacy Policy", "Larkpost Privacy Policy " + "and so on " * 3_000))
-    asked = ("run", "--suite", "privacyqa", "--split", "test", "--system", "openai/gpt-4o", "--estimate", "--json")
+    asked = ("run", "--suite", "privacyqa", "--split", "test", "--system", "openai/gpt-4o-mini", "--estimate", "--json")
     done = genaipa(*asked)
     assert done.code == 0, done.err
     (row,) = json.loads(done.out)["rows"]

@@ -62,7 +62,7 @@ def test_a_run_is_listed_and_shown_by_its_items(genaipa: Cli, monkeypatch: pytes
 
 def test_an_estimate_takes_right_replies(genaipa: Cli) -> None:
     """Their length, and not that of an answer to a question about a whole policy; each call is one item."""
-    out = done(genaipa(*RUN, "--system", "openai/gpt-4o", "--estimate"))
+    out = done(genaipa(*RUN, "--system", "openai/gpt-4o-mini", "--estimate"))
     assert "initialization" not in out
     assert int(re.search(r"Assumes (\d+) output tokens per reply", out)[1]) < 60  # type: ignore[index]
     assert "Total: 20 calls" in out

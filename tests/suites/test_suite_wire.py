@@ -201,10 +201,10 @@ def test_examples_are_paid_for_once(genaipa: Cli, monkeypatch: pytest.MonkeyPatc
                 {**one, "context": one["context"] + " And so on." * 60} for one in policy["paragraphs"]
             ]
         Path(f"suites/policyqa/{name}.json").write_text(json.dumps({"data": some}), encoding="utf-8")
-    run = ("run", "--suite", "policyqa", "--split", "mine", "--shots", "8", "--system", "openai/gpt-4o")
+    run = ("run", "--suite", "policyqa", "--split", "mine", "--shots", "8", "--system", "openai/gpt-4o-mini")
     (row,) = json.loads(genaipa(*run, "--estimate", "--json").out)["rows"]
     assert row["usage"]["cached"] > 0.7 * row["usage"]["input"]
-    with OpenAIServer(lambda _number, _body: reply('{"answer": "x"}'), models=("gpt-4o",)) as server:
+    with OpenAIServer(lambda _number, _body: reply('{"answer": "x"}'), models=("gpt-4o-mini",)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
         (asked,) = json.loads(genaipa(*run, "--json").out)["rows"]

@@ -13,6 +13,7 @@ import asyncio
 import atexit
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -50,6 +51,8 @@ PATIENCE = 180.0
 """Seconds that a start, an end or an element on screen may take on a busy machine."""
 # Whatever chromium would look up for itself, it finds nothing: it is as offline as the rest of the tests.
 _CLOSED = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",)
+# Below those that systems give to whoever asks for any port, above those that a browser refuses.
+_LOW_PORTS = range(20_000, 32_000)
 _PORTS: list[int] = []
 """Where the desks were that this process has forked; the last is that of the next, while nobody else has it."""
 # A process in reserve for a page that nobody opens, and what Playwright leaves out itself: only one list counts.
@@ -64,9 +67,10 @@ _FLAGS = (
 
 
 def free_port() -> int:
-    """A port on which nobody listens at this moment."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    """A port on which nobody listens, and which the system gives to none of the many who ask it for any port."""
+    while True:
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", secrets.choice(_LOW_PORTS))) as probe:
+            return int(probe.getsockname()[1])
 
 
 def _port_again() -> int:

@@ -99,7 +99,7 @@ def test_a_study_from_the_first_name_to_the_export(genaipa: Callable[..., Finish
         assert len(feet) == 1, "no button moves, however much evidence there is"
 
         cy = browser.visit(desk, "Cy")
-        cy.get_by_role("link", name="Adjudicate").click()
+        cy.get_by_role("link", name="Adjudicate", exact=True).click()
         cy.locator(".verdict .save").wait_for()
         cy.get_by_text("Show who gave which score").click()
         cy.locator(".verdict th", has_text="Anna").wait_for()
@@ -146,10 +146,10 @@ def test_keys_are_silent_while_one_types() -> None:
     )
     with open_to("--per-answer", "1") as (desk, browser):
         anna = arrive(browser, desk, "Anna")
-        anna.page.get_by_role("link", name="Overview").click()
+        anna.page.get_by_role("link", name="Overview", exact=True).click()
         anna.page.locator(".rows").first.wait_for()
         anna.keys("123")
-        anna.page.get_by_role("link", name="Score").click()
+        anna.page.get_by_role("link", name="Score", exact=True).click()
         first = anna.wait()
         assert first.typed == "....."
         assert kept_drafts("Anna") == []

@@ -137,16 +137,16 @@ def test_nothing_of_theirs_is_live() -> None:
                 assert page.locator(".expected .text").text_content() == hostile
                 assert_dead(page, port)
                 analyst.score("33333", hostile)
-            page.get_by_role("link", name="Adjudicate").click()
+            page.get_by_role("link", name="Adjudicate", exact=True).click()
             entry(page, "Answer").wait_for()
             assert entry(page, "Answer").text_content() in replies
             page.locator(".verdict tr.differs").first.wait_for()
             assert page.locator(".verdict td.note").all_text_contents()[:2] == [hostile] * 2
             assert_dead(page, port)
-            page.get_by_role("link", name="Agreement").click()
+            page.get_by_role("link", name="Agreement", exact=True).click()
             page.get_by_role("table", name="Leniency by analyst").get_by_text(names[0]).wait_for()
             assert_dead(page, port)
-            page.get_by_role("link", name="Overview").click()
+            page.get_by_role("link", name="Overview", exact=True).click()
             page.get_by_role("table", name="Answers").locator("tr.choice").first.click()
             entry(page, "Answer").wait_for()
             assert entry(page, "Answer").text_content() in replies
@@ -180,7 +180,7 @@ def test_texts_are_shown_as_they_are() -> None:
             assert reply.evaluate("node => getComputedStyle(node).direction") == direction.get(shown, "ltr")
             analyst.score("33333")
         assert sorted(seen) == sorted(replies)
-        page.get_by_role("link", name="Adjudicate").click()
+        page.get_by_role("link", name="Adjudicate", exact=True).click()
         answer = entry(page, "Answer")
         answer.wait_for()
         read = set()

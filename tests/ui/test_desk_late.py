@@ -86,7 +86,7 @@ def test_late_calls_leave_the_adjudication_alive(order: str, note: str) -> None:
         for name, keys in (("Anna", "11111"), ("Bo", "33333")):
             arrive(browser, desk, name).score(keys)
         page = browser.visit(desk, "Cy", machine=busy(browser.machine()))
-        page.get_by_role("link", name="Adjudicate").click()
+        page.get_by_role("link", name="Adjudicate", exact=True).click()
         page.locator(".verdict .save").wait_for()
         type_late(page, order, note)
         page.keyboard.press("Enter")

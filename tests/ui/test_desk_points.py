@@ -120,7 +120,7 @@ def test_ticks_side_by_side() -> None:
         store.append_new_events([score("Bo", answer, typed("11131"), ticks=make_ticks(THREE, ["kept"], ["sold"]))])
     with open_to("--per-answer", "2", "--points") as (desk, browser):
         page = browser.visit(desk, "Cy")
-        page.get_by_role("link", name="Adjudicate").click()
+        page.get_by_role("link", name="Adjudicate", exact=True).click()
         page.locator(".verdict .save").wait_for()
         rows = page.locator(".verdict tr.point")
         assert [row.locator(".given").all_inner_texts() for row in rows.all()] == [
@@ -137,7 +137,7 @@ def test_ticks_side_by_side() -> None:
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
         page.get_by_text("No more answers match").wait_for()
-        page.get_by_role("link", name="Agreement").click()
+        page.get_by_role("link", name="Agreement", exact=True).click()
         table = page.get_by_role("table", name="Points with the most disagreement")
         table.wait_for()
         assert table.get_by_role("row").all_inner_texts()[1:] == [

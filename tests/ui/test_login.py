@@ -49,21 +49,21 @@ def test_everyone_does_what_they_are_listed_for(provider: Provider) -> None:
         bo = log_in(browser, desk, provider, email="BO@example.org", email_verified=True)
         bo.get_by_text("bo@example.org ·", exact=True).wait_for()
         assert bo.get_by_text("is not one of its").count() == 0
-        bo.get_by_role("link", name="Adjudicate").click()
+        bo.get_by_role("link", name="Adjudicate", exact=True).click()
         bo.get_by_text("bo@example.org is an analyst of this study, not an adjudicator.").wait_for()
 
         cy = log_in(browser, desk, provider, email="cy@example.org")
         cy.get_by_text("How far along are we?").wait_for()
-        cy.get_by_role("link", name="Score").click()
+        cy.get_by_role("link", name="Score", exact=True).click()
         cy.get_by_text("cy@example.org is an adjudicator of this study, not an analyst.").wait_for()
 
         dee = log_in(browser, desk, provider, email="dee@example.org", name="Anna")
         dee.get_by_text("dee@example.org is neither an analyst nor an adjudicator of this study").wait_for()
-        assert dee.get_by_role("link", name="Overview").count() == 0
+        assert dee.get_by_role("link", name="Overview", exact=True).count() == 0
 
         fake = log_in(browser, desk, provider, email="anna@example.org", email_verified=False)
         fake.get_by_text("anna@example.org is not verified").wait_for()
-        assert fake.get_by_role("link", name="Overview").count() == 0
+        assert fake.get_by_role("link", name="Overview", exact=True).count() == 0
 
         page = log_in(browser, desk, provider, email="anna@example.org")
         again = browser.visit(desk, machine=page.context)
@@ -88,7 +88,7 @@ def test_nothing_without_login(provider: Provider) -> None:
         page = browser.visit(desk, machine=machine)
         page.get_by_role("button", name="Log in").wait_for()
         assert page.get_by_label("Your name").count() == 0
-        assert page.get_by_role("link", name="Overview").count() == 0
+        assert page.get_by_role("link", name="Overview", exact=True).count() == 0
         write(".streamlit/secrets.toml", "")
         page.goto(f"{desk.url}/overview")
         page.get_by_role("button", name="Log in").wait_for()

@@ -312,7 +312,7 @@ def test_lists_hold_for_names() -> None:
         assert page.get_by_role("button", name="not you?").count() == 0
         sign_in(page, "cy")
         page.get_by_role("link", name="Go to Adjudicate").wait_for()
-        page.get_by_role("link", name="Score").click()
+        page.get_by_role("link", name="Score", exact=True).click()
         page.get_by_text("Cy is an adjudicator of this study, not an analyst.").wait_for()
         page.goto(f"{desk.url}/adjudicate")
         page.get_by_text("Cy ·", exact=True).wait_for()
