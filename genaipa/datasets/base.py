@@ -70,7 +70,7 @@ class Dataset(Protocol):
     `documents`, `question_sets`, annotated answers, and recordings of `systems` (`published/NAME`).
 
     One without documents may say how much of it is here (`state`) and what to do next
-    (`describe_run_next_step(workspace)`). One whose parts are data sets `is_joined`.
+    (`next_step(workspace)`). One whose parts are data sets `is_joined`.
     """
 
     name: str
