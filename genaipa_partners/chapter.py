@@ -193,9 +193,9 @@ def rank_systems_without_partner_severity(scores: pd.DataFrame) -> Table:
         "Ranking without partners' severity",
         "The mean M_all of each system's answers, with each partner's severity taken out, as the partners who do not "
         "stand out measure it, so all means rise where the others are harsh. As scored: with severities in it; a mean "
-        "of answers, as the leaderboard's is of questions, so these may differ a little. A harsh partner can swap only "
-        "systems that are closer than half an interval. The interval is for other answers by these partners, and for "
-        f"partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}).",
+        "of answers, each the mean of its partners', so it may differ a little from the leaderboard's. A harsh partner "
+        "can swap only systems that are closer than half an interval. The interval is for other answers by these "
+        f"partners, and for partners like these, harsh ones among them (never narrower; blank below {LEAST_PARTNERS}).",
         data,
         [*columns, "m_all", "answers", "partners"],
         headings={
