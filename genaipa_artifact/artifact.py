@@ -148,7 +148,7 @@ def _collect_reproduction_facts(packed: WrittenPack, archive: Path) -> dict[str,
     """Return facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
-    frame, content = packed.report.frame, packed.pack
+    content = packed.pack
     named = content.names if content.names != content.runs else ()
     options = ("-o", "again", "--formats", "png,svg,pdf", *(["--include-excluded"] if content.excluded else []))
     return {
@@ -156,7 +156,8 @@ def _collect_reproduction_facts(packed: WrittenPack, archive: Path) -> dict[str,
         "system": platform.system(),
         "megabytes": math.ceil(3 * sum(entry.file_size for entry in entries) / 2**20),
         "made": sum(entry.filename.startswith(f"{REPORT}/tables/") for entry in entries),
-        "analysts": sorted(set(frame.loc[frame["scorer"] == "human", "analyst"]) - {""}),
+        # The archive has everybody's events, also of those who are left out.
+        "analysts": sorted({event.analyst for event in packed.report.study.log.every if event.scorer == "human"}),
         "again": shlex.join(("genaipa", "report", *named, *options)),
     }
 

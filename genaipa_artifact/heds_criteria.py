@@ -21,17 +21,24 @@ if TYPE_CHECKING:
 
 
 def _make_rubric_answerer(
-    format_answer: Callable[[HumanEvaluationRecords, str], str], *, authors_part: str = "", is_in_digest: bool = True
+    format_answer: Callable[[HumanEvaluationRecords, str], str],
+    *,
+    authors_part: str = "",
+    is_in_digest: bool = True,
+    is_shown_at_desk_alone: bool = False,
 ) -> Callable[[HumanEvaluationRecords, str], HedsAnswer | None]:
     """Return the function that answers from the rubric, unless scores are by another, published, or out of question.
 
-    What is not in the digest of the rubric, which scores name, may have been another while people scored.
+    What is not in the digest of the rubric, which scores name, may have been another while people scored. A sheet lacks
+    what the desk alone shows.
     """
 
     def answer_from_rubric(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
         if records.scorable_answers.empty or not records.are_all_scored_by_current_rubric:
             return None
         if records.runs_with_published_scores and not records.scores:
+            return None
+        if is_shown_at_desk_alone and records.scores and not records.desk_scores:
             return None
         source = f"{records.rubric_path} as it is now"
         parts = [authors_part]
@@ -151,11 +158,11 @@ def describe_aggregation_of_scores(records: HumanEvaluationRecords, metric: str)
         return None
     return HedsAnswer(
         join_sentences(
-            # With a judge, averages may rest on its scores, too.
+            # With a judge, averages may rest on its scores, too; a package's own average the other way round.
             "In the packed report, as each table's note says."
-            if records.judge_scores
-            else "In the averages of the packed report: the mean of an answer's scores, then of a question's answers "
-            "about a document, then as each table's note says.",
+            if records.judge_scores or "averages" not in records.tables
+            else "In the packed report's table of averages: the mean of an answer's scores, then of a question's "
+            "answers about a document, then as its note says.",
             "Where an answer was adjudicated, the adjudication alone counts." if records.adjudications else "",
             _describe_m_all_formula(records.rubric) if records.are_all_scored_by_current_rubric else "",
         ),
@@ -290,7 +297,12 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion(
         "4.3.7",
         "Question in its words",
-        _make_rubric_answerer(_format_metric_question, authors_part="whether it was in sight", is_in_digest=False),
+        _make_rubric_answerer(
+            _format_metric_question,
+            authors_part="whether it was in sight",
+            is_in_digest=False,
+            is_shown_at_desk_alone=True,
+        ),
     ),
     HedsCriterionQuestion("4.3.8", "Form of response", describe_form_of_response),
     HedsCriterionQuestion("4.3.9", "Aggregation", describe_aggregation_of_scores),

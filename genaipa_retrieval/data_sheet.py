@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from genaipa.systems.provider import find_provider
+from genaipa.systems.rag import RagSystem
 from genaipa.words import format_count, join_some
 
 if TYPE_CHECKING:
@@ -20,13 +22,25 @@ _LISTED = 20
 def describe_passages_for_data_sheet(
     _workspace: Workspace, study: Study, _tables: Mapping[str, Table]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield (number of a question, sentence, the records that it follows from) of systems that gave passages."""
+    """Yield (number of a question, sentence, the records that it follows from) of `rag/SYSTEM`'s passages.
+
+    Of other systems nobody knows whether passages were sent or quoted.
+    """
     if "passages" not in study.answers:
         return
-    with_passages = study.answers[study.answers["passages"] > 0]
-    if systems := sorted(map(str, with_passages["system"].unique())):
+    retrieving = {
+        (source.folder.name, name)
+        for source in study.sources
+        for name, facts in source.manifest.systems.items()
+        if find_provider(facts.model or name) is RagSystem.provider
+    }
+    # Without the document in the conversation there is nothing to retrieve, and passages are the reader's own.
+    given = study.answers[(study.answers["passages"] > 0) & (study.answers["initialization"] == "document")]
+    places = zip(given["run"].astype(str), given["system"].astype(str), strict=True)
+    replaced = given.loc[[place in retrieving for place in places]]
+    if systems := sorted(map(str, replaced["system"].unique())):
         sentence = (
-            f"With {format_count(len(with_passages), 'reply', 'replies')} of {join_some(systems, _LISTED)}, passages "
-            "that came with it are recorded."
+            f"For {format_count(len(replaced), 'reply', 'replies')} of {join_some(systems, _LISTED)}, passages stood "
+            "in the place of the document's text."
         )
         yield "2.1", sentence, "study.zip: runs/*/answers.jsonl (passages)"

@@ -299,6 +299,8 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
         "independent."
     )
     elsewhere = texts(fill(rescore(evaluated.unscored, scored("ada", evaluated.drawn[0], blind=False))))
+    assert "4.3.7" in desk
+    assert "4.3.7" not in elsewhere, "no spreadsheet has it"
     assert elsewhere["3.3.4.2"].startswith("1 of 1 score that names no desk is recorded as not blind.")
     first = evaluated.drawn[0]
     both = scored("ada", first, order="question"), scored("cat", first, kind="adjudication")
@@ -349,7 +351,10 @@ def test_a_sheet_says_less_where_its_records_are_not_sure(evaluated: Evaluated) 
     pair = [scored(name, first, order="question") for name in ("ada", "bo")]
     untold = replace(rescore(evaluated.unscored, *pair), tables={})
     assert not {"4.3.11.1", "4.3.11.2"} & texts(fill(untold)).keys(), "it may be measured, elsewhere"
-    assert "the mean of an answer's scores" in texts(fill(untold))["4.3.9"]
+    assert texts(fill(untold))["4.3.9"].startswith("In the packed report, as each table's note says. Over all")
+    averages = {"averages": make_table("averages", "", "", pd.DataFrame({"mean": [1.0]}), ["mean"])}
+    said = texts(fill(replace(untold, tables=averages)))["4.3.9"]
+    assert said.startswith("In the packed report's table of averages: the mean of an answer's scores"), "not of others"
     log = untold.study.log._replace(left_out={"Gil": "left early", "EVE": "read nothing"})
     some = replace(untold, study=replace(untold.study, log=log))
     assert texts(fill(some))["3.3.3.2"].endswith(

@@ -91,6 +91,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         forget_personal_settings(patch)
         patch.chdir(folder)
         make_study("CC-BY-4.0")
+        write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
         assert "Fill in the places in [brackets]" in done(call("artifact", "latest", "-o", "art"))
     return folder / "art"
 
@@ -396,7 +397,9 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert {"numpy", "matplotlib", "pandas"} <= {line.partition("==")[0] for line in pins}
     assert not {"genaipa", "pytest"} & {line.partition("==")[0] for line in pins}
     assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in (packed / "README.md").read_text()
-    assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text()
+    assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text(), (
+        "the archive has what bo gave, left out or not"
+    )
     assert "nobody else's" not in texts_below(packed)
     refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
     assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
@@ -411,7 +414,7 @@ def test_a_data_sheet_names_files_of_the_archive(packed: Path) -> None:
     with zipfile.ZipFile(packed / "study.zip") as archive:
         names = archive.namelist()
     assert [source for source in sources if not fnmatch.filter(names, f"{source}*")] == []
-    assert sheet["questions"]["3.2.1"]["answer"].startswith("2. ")
+    assert sheet["questions"]["3.2.1"]["answer"].startswith("1. ")
 
 
 def heads(file: Path) -> dict[str, tuple[list[str], int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,12 +78,21 @@ def test_passages_are_counted_by_answer() -> None:
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
     assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
-    ((number, sentence, _),) = describe_passages_for_data_sheet(find_workspace(), gathered(), {})
-    assert number == "2.1"
-    assert sentence.startswith(f"With {int((frame['passages'] > 0).sum())} replies of bots:Bot, passages that")
     unread = gathered(without_reading_texts=True)
     assert unread.make_tidy_table()["passages"].isna().all()
     assert not [*describe_passages_for_data_sheet(find_workspace(), unread, {})]
+
+
+def test_a_data_sheet_takes_for_input_what_stood_in_the_documents_place() -> None:
+    """What an assistant of one's own names may be its input or a quotation."""
+    make_study(systems=("bots:Bot", "rag/extractive"), documents=("acme",))
+    study = gathered()
+    assert set(study.answers.loc[study.answers["passages"] > 0, "system"]) == {"bots:Bot", "rag/extractive"}
+    ((number, sentence, _),) = describe_passages_for_data_sheet(find_workspace(), study, {})
+    assert number == "2.1"
+    assert sentence == "For 5 replies of rag/extractive, passages stood in the place of the document's text."
+    named = replace(study, answers=study.answers.assign(initialization="name"))
+    assert not [*describe_passages_for_data_sheet(find_workspace(), named, {})], "nothing stood there to be replaced"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
