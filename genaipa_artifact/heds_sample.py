@@ -250,6 +250,8 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
     planned = outputs["planned"].astype(str)
     is_drawn, population_count = planned.isin(("first", "later")), int((planned != "").sum())
     drawn_count, scored_count = int(is_drawn.sum()), int((is_drawn & outputs["scored"]).sum())
+    groups = [outputs[column].astype(str) for column in ("system", "experiment")]
+    whole_count = int((is_drawn & is_drawn.where(planned != "", True).groupby(groups).transform("all")).sum())
     chosen_by_authors = "how these answers, the documents and the questions were chosen"
     if len(scored) == len(outputs):
         # What is imported or was dealt to a partner, or lacks slices, may be a selection itself.
@@ -263,7 +265,7 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
             option=6 if is_whole else None,
             authors_part=_INPUTS_LEFT if is_whole else chosen_by_authors,
         )
-    if not drawn_count:
+    if whole_count == drawn_count:
         text = f"Scored are {len(scored):,} of {format_count(len(outputs), 'answer')}."
         return HedsAnswer(join_sentences(text, about_inputs), source, authors_part=chosen_by_authors)
     systems = set(map(str, outputs.loc[planned != "", "system"].unique()))
@@ -277,6 +279,7 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
             f"Chance{seed} drew {drawn_count:,} of {format_count(population_count, 'answer')}, within each system "
             f"and experiment{strata}, by turns of the questions and, within these, of the documents. Scored are "
             f"{scored_count:,} of the {drawn_count:,}{others}.",
+            f"Of some systems and experiments it drew all answers, {whole_count:,} in all." if whole_count else "",
             "Follow-ups are an experiment of their own." if outputs["is_follow_up"].any() else "",
             about_inputs,
         ),
