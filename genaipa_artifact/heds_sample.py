@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.answers.study import Study
-    from genaipa.runs.records import CorpusFacts
+    from genaipa.runs.records import CorpusFacts, Manifest
     from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 _ANSWERS, _MANIFESTS = "study.zip: report/answers.parquet", "study.zip: runs/*/manifest.json"
@@ -311,7 +311,7 @@ def _describe_sampling_of_inputs(records: HumanEvaluationRecords) -> str:
         plan = get_plan_if_procedure_run(manifest.spec)
         sentences = [
             *([_describe_corpus_sample(manifest.corpus, manifest.spec.seed)] if manifest.corpus else []),
-            *([_describe_question_limit(manifest.spec.seed, *plan.limit)] if plan and plan.limit else []),
+            *([_describe_question_limit(manifest, *plan.limit)] if plan and plan.limit else []),
         ]
         for sentence in filter(None, sentences):
             runs_by_sentence.setdefault(sentence, []).append(source.folder.name)
@@ -333,8 +333,11 @@ def _describe_corpus_sample(corpus: CorpusFacts, seed: int) -> str:
     )
 
 
-def _describe_question_limit(seed: int, first_position: int, last_position: int) -> str:
+def _describe_question_limit(manifest: Manifest, first_position: int, last_position: int) -> str:
+    """Say which questions a run planned to ask; empty where a set has fewer, of which the limit may leave out none."""
+    if any(len(order) <= last_position - first_position for order in manifest.orders.values()):
+        return ""
     return (
-        f"Of each set's questions, in an order that the seed {seed} decides for each document and repetition, those "
-        f"from {first_position} to {last_position} were planned."
+        f"Of each set's questions, in an order that the seed {manifest.spec.seed} decides for each document and "
+        f"repetition, those from {first_position} to {last_position} were planned."
     )

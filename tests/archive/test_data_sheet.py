@@ -500,6 +500,13 @@ def test_a_sample_is_said_as_it_was_planned(evaluated: Evaluated) -> None:
     assert drawn in sampled
     whole = texts(fill(change(evaluated.mixed, manifest={"corpus": msgspec.structs.replace(corpus, asked=80)})))
     assert "shops.csv" not in whole["3.1.2"]
+    manifest = evaluated.mixed.study.sources[0].manifest
+    for limit, is_named in (((1, 4), True), ((1, 50), False), ((3, 50), False)):
+        plan = msgspec.structs.replace(manifest.spec.plan, limit=limit)
+        orders = {name: order[slice(limit[0] - 1, limit[1])] for name, order in manifest.orders.items()}
+        limited = {"spec": msgspec.structs.replace(manifest.spec, plan=plan), "orders": orders}
+        asked = texts(fill(change(evaluated.mixed, manifest=limited)))["3.1.2"]
+        assert (f"those from {limit[0]} to {limit[1]} were planned." in asked) == is_named, "there are four"
     elsewhere = change(evaluated.mixed, answers=evaluated.mixed.study.answers.assign(planned=""))
     assert texts(fill(elsewhere))["3.1.2"].startswith("Scored are 13 of 24 answers. [how these answers")
 
