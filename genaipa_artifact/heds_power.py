@@ -84,9 +84,9 @@ def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, s
 
 def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> Iterator[ComparedPair]:
     table = records.study.table
-    # Published scores are none of this evaluation.
-    by_people = table[(table["scorer"] != "machine") & (table["unit"] == "answer")]
-    rows = select_policy_rows(drop_sparsely_scored_experiments(by_people))
+    # Published scores are none of this evaluation. A judge's count nowhere, but may be an unscored answer's only row.
+    answers = table[table["unit"] == "answer"]
+    rows = select_policy_rows(drop_sparsely_scored_experiments(answers))
     for first, second in _compared_system_pairs(records)[:_PAIRS_COMPUTED]:
         first_rows, second_rows = rows[rows["system"] == first], rows[rows["system"] == second]
         match = match_systems_by_measure(first_rows, second_rows, (OVERALL,))[OVERALL]

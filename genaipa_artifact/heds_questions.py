@@ -204,7 +204,9 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
         join_sentences(
             f"As recorded with {format_count(whole, 'score')} of the desk:",
             f"{sum(score.blind for score in scores):,} where it had not shown whose answer it was, "
-            f"{sum(score.independent for score in scores):,} where it had not shown how others scored it.",
+            # Who is told to look again knows that others scored it differently.
+            f"{sum(score.independent for score in scores):,} where neither it nor a sending back had told of others' "
+            "scores.",
             f"On screen beside answer and rubric: {_format_nonzero_counts(aids) or 'nothing of what is recorded'}."
             if screens or any(aids.values())
             else "",

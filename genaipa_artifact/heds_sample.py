@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from genaipa.answers.study import Study
-    from genaipa.runs.records import CorpusFacts
+    from genaipa.runs.records import CorpusFacts, Manifest
     from genaipa_artifact.evaluation import HumanEvaluationRecords
 
 _ANSWERS, _MANIFESTS = "study.zip: report/answers.parquet", "study.zip: runs/*/manifest.json"
@@ -250,6 +250,8 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
     planned = outputs["planned"].astype(str)
     is_drawn, population_count = planned.isin(("first", "later")), int((planned != "").sum())
     drawn_count, scored_count = int(is_drawn.sum()), int((is_drawn & outputs["scored"]).sum())
+    groups = [outputs[column].astype(str) for column in ("system", "experiment")]
+    whole_count = int((is_drawn & is_drawn.where(planned != "", True).groupby(groups).transform("all")).sum())
     chosen_by_authors = "how these answers, the documents and the questions were chosen"
     if len(scored) == len(outputs):
         # What is imported or was dealt to a partner, or lacks slices, may be a selection itself.
@@ -263,7 +265,7 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
             option=6 if is_whole else None,
             authors_part=_INPUTS_LEFT if is_whole else chosen_by_authors,
         )
-    if not drawn_count:
+    if whole_count == drawn_count:
         text = f"Scored are {len(scored):,} of {format_count(len(outputs), 'answer')}."
         return HedsAnswer(join_sentences(text, about_inputs), source, authors_part=chosen_by_authors)
     systems = set(map(str, outputs.loc[planned != "", "system"].unique()))
@@ -277,6 +279,7 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
             f"Chance{seed} drew {drawn_count:,} of {format_count(population_count, 'answer')}, within each system "
             f"and experiment{strata}, by turns of the questions and, within these, of the documents. Scored are "
             f"{scored_count:,} of the {drawn_count:,}{others}.",
+            f"Of some systems and experiments it drew all answers, {whole_count:,} in all." if whole_count else "",
             "Follow-ups are an experiment of their own." if outputs["is_follow_up"].any() else "",
             about_inputs,
         ),
@@ -308,7 +311,7 @@ def _describe_sampling_of_inputs(records: HumanEvaluationRecords) -> str:
         plan = get_plan_if_procedure_run(manifest.spec)
         sentences = [
             *([_describe_corpus_sample(manifest.corpus, manifest.spec.seed)] if manifest.corpus else []),
-            *([_describe_question_limit(manifest.spec.seed, *plan.limit)] if plan and plan.limit else []),
+            *([_describe_question_limit(manifest, *plan.limit)] if plan and plan.limit else []),
         ]
         for sentence in filter(None, sentences):
             runs_by_sentence.setdefault(sentence, []).append(source.folder.name)
@@ -330,8 +333,11 @@ def _describe_corpus_sample(corpus: CorpusFacts, seed: int) -> str:
     )
 
 
-def _describe_question_limit(seed: int, first_position: int, last_position: int) -> str:
+def _describe_question_limit(manifest: Manifest, first_position: int, last_position: int) -> str:
+    """Say which questions a run planned to ask; empty where a set has fewer, of which the limit may leave out none."""
+    if any(len(order) <= last_position - first_position for order in manifest.orders.values()):
+        return ""
     return (
-        f"Of each set's questions, in an order that the seed {seed} decides for each document and repetition, those "
-        f"from {first_position} to {last_position} were planned."
+        f"Of each set's questions, in an order that the seed {manifest.spec.seed} decides for each document and "
+        f"repetition, those from {first_position} to {last_position} were planned."
     )

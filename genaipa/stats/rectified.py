@@ -126,10 +126,15 @@ class ScoredSample:
     def reason_for_no_estimate(
         self, people_scores: Floats, judge_scores: Floats, slope: float, in_group: Flags
     ) -> Reason:
-        """Return why a judge's scores give a group no estimate though people scored enough of it; or `NONE`."""
+        """Return why a judge's scores give a group no estimate though people scored enough of it; or `NONE`.
+
+        A group without a scored answer in a sample gets `NONE`.
+        """
         if not slope:
             return Reason.NO_SLOPE
         people_scores, judge_scores = people_scores[self.scored & in_group], judge_scores[self.scored & in_group]
+        if not people_scores.size:
+            return Reason.NONE
         spread = min(np.ptp(people_scores - judge_scores), np.ptp(people_scores - slope * judge_scores))
         return Reason.EQUAL_DIFFERENCES if spread < _ROUNDING else Reason.NONE
 

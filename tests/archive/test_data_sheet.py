@@ -215,7 +215,7 @@ def test_every_statement_of_a_mixed_study_is_what_its_records_say(evaluated: Eva
         "text was adjudicated; there the adjudication alone counts. Answers were sent back to their analysts 1 time. "
         f"The scores of 1 name count nowhere. As desk.yaml has it: {REASON}. [methods beside these]",
         "3.3.4.2": "As recorded with 17 scores of the desk: 16 where it had not shown whose answer it was, 16 where "
-        "it had not shown how others scored it. On screen beside answer "
+        "neither it nor a sending back had told of others' scores. On screen beside answer "
         "and rubric: evidence at a metric (10), a suggested value (10), the document's nearest sentences (10), a "
         "pinned passage (1). At 1 a suggestion was held back. 6 don't record the whole screen. [the screen's "
         "other parts, and other scores']",
@@ -504,8 +504,27 @@ def test_a_sample_is_said_as_it_was_planned(evaluated: Evaluated) -> None:
     assert drawn in sampled
     whole = texts(fill(change(evaluated.mixed, manifest={"corpus": msgspec.structs.replace(corpus, asked=80)})))
     assert "shops.csv" not in whole["3.1.2"]
+    manifest = evaluated.mixed.study.sources[0].manifest
+    for limit, is_named in (((1, 4), True), ((1, 50), False), ((3, 50), False)):
+        plan = msgspec.structs.replace(manifest.spec.plan, limit=limit)
+        orders = {name: order[slice(limit[0] - 1, limit[1])] for name, order in manifest.orders.items()}
+        limited = {"spec": msgspec.structs.replace(manifest.spec, plan=plan), "orders": orders}
+        asked = texts(fill(change(evaluated.mixed, manifest=limited)))["3.1.2"]
+        assert (f"those from {limit[0]} to {limit[1]} were planned." in asked) == is_named, "there are four"
     elsewhere = change(evaluated.mixed, answers=evaluated.mixed.study.answers.assign(planned=""))
     assert texts(fill(elsewhere))["3.1.2"].startswith("Scored are 13 of 24 answers. [how these answers")
+
+
+def test_what_was_drawn_whole_is_no_sample(evaluated: Evaluated) -> None:
+    """A system that has no more answers than were wanted has nothing left to chance."""
+    table = evaluated.mixed.study.answers
+    undrawn = table["planned"].astype(str) == "no"
+    planned = table["planned"].astype(str).mask(undrawn & (table["system"] == "scripted/say1.yaml"), "")
+    said = texts(fill(change(evaluated.mixed, answers=table.assign(planned=planned))))["3.1.2"]
+    assert "drew 12 of 18 answers" in said
+    assert " Of some systems and experiments it drew all answers, 6 in all. [" in said
+    everything = table.assign(planned=table["planned"].astype(str).mask(undrawn, ""))
+    assert "Chance" not in texts(fill(change(evaluated.mixed, answers=everything)))["3.1.2"]
 
 
 @pytest.mark.full
@@ -575,10 +594,12 @@ def test_an_unfinished_study_detects_by_the_level_of_compare(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     records, events = records_of_pair()
     study = records.study
-    whole, part = (
+    judged = msgspec.structs.replace(events[-1], analyst="judge:kind@0123456789ab#1", scorer="machine")
+    whole, part, with_judge = (
         texts(fill(replace(records, study=study.replace_scores_from_events(scores))))["3.1.3.2"]
-        for scores in (events, events[:-6])
+        for scores in (events, events[:-6], [*events[:-6], judged])
     )
+    assert with_judge == part, "a judge scored what people are still to score"
     assert "Found means at p < 0.05, not adjusted for other pairs." in whole
     assert "Found means at p < 0.001, not adjusted for other pairs." in part
     sizes = [float(re.findall(r"M_all of (\d+\.\d)", said)[0]) for said in (whole, part)]

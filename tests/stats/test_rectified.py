@@ -189,6 +189,7 @@ def test_a_judge_that_tells_nothing_says_why():
     assert sample.reason_for_no_estimate(people, judge, 0.0, first) is Reason.NO_SLOPE
     assert sample.reason_for_no_estimate(people, judge, 0.9, first) is Reason.EQUAL_DIFFERENCES
     assert sample.reason_for_no_estimate(people, judge, 0.9, second) is Reason.NONE
+    assert sample.reason_for_no_estimate(people, judge, 0.9, place > 7) is Reason.NONE, "nothing of it was drawn"
 
 
 def test_a_missing_verdict_is_its_groups_mean():
