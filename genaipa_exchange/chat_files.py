@@ -54,7 +54,9 @@ def _read_possible_chat_files(path: Path) -> Iterator[tuple[Path, str, bytes, Re
     """Yield the content of a file, or of the files in a folder or an archive that may hold chats."""
     if path.is_dir():
         for inner in sorted(path.rglob("*")):
-            if inner.is_file() and _may_hold_chats(f"{path.name}/{inner.relative_to(path).as_posix()}"):
+            if inner.is_file() and _is_named_like_chat_export_or_jsonl(
+                f"{path.name}/{inner.relative_to(path).as_posix()}"
+            ):
                 yield from _read_possible_chat_files(inner)
         return
     with limit_reading(CHATS, path) as allowance:
@@ -62,12 +64,12 @@ def _read_possible_chat_files(path: Path) -> Iterator[tuple[Path, str, bytes, Re
         if not zipfile.is_zipfile(path):
             yield path, "", path.read_bytes(), allowance
             return
-        with allowance.open_zip_archive(path, _may_hold_chats) as archive:
-            for name in sorted(filter(_may_hold_chats, archive.namelist())):
+        with allowance.open_zip_archive(path, _is_named_like_chat_export_or_jsonl) as archive:
+            for name in sorted(filter(_is_named_like_chat_export_or_jsonl, archive.namelist())):
                 yield path, name, archive.read(name), allowance
 
 
-def _may_hold_chats(file_name: str) -> bool:
+def _is_named_like_chat_export_or_jsonl(file_name: str) -> bool:
     hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(file_name).parts)
     return not hidden and bool(_WANTED.search(file_name) or _GEMINI.search(file_name))
 
@@ -79,7 +81,7 @@ def _split_file_into_items(raw: bytes, allowance: ReadingAllowance, member_name:
     if not head.startswith((b"{", b"[")):
         return []
     try:
-        items = _list_items_if_json_lines(raw) or _list_labelled_entries_of_json_array(raw)
+        items = _list_items_if_json_lines(raw) or _list_labelled_entries_of_json_value(raw)
     except DAMAGE as error:
         wrong = f"is damaged, or was cut off ({clip_error_message(error)}); download or copy it again."
         raise DataError(allowance.source, wrong, clip(member_name)) from None
@@ -103,7 +105,7 @@ def _list_items_if_json_lines(raw: bytes) -> Items:
     return [(f"line {n}", msgspec.Raw(line)) for n, line in lines if line.strip()]
 
 
-def _list_labelled_entries_of_json_array(raw: bytes) -> Items:
+def _list_labelled_entries_of_json_value(raw: bytes) -> Items:
     """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
     if raw.lstrip().startswith(b"["):
         return [(f"entry {n}", entry) for n, entry in enumerate(decode_lenient_json(raw, list[msgspec.Raw]), 1)]

@@ -79,8 +79,8 @@ class CarriedAnswers:
             part_set="",
         )
 
-    def format_outdated_answers_with_changes(self) -> dict[str, str]:
-        """Format the answers that do not hold: question → the whole entry, after a line that says what changed."""
+    def format_earlier_answers_with_changes(self) -> dict[str, str]:
+        """Format the earlier answers: question → the whole entry, after a line that says what changed."""
         entries = {}
         for carried in self.answers:
             changed = "; ".join(dict.fromkeys(change.heading_or_both_if_renamed for change in carried.touched))

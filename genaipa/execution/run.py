@@ -84,7 +84,7 @@ async def carry_out_run(
         folder = run.open_or_create_folder()
         return RunOutcome("complete", folder.read_manifest_and_tally()[1])
     check_batching_and_spending_cap(run, limits)
-    plan = _choose_batching(run, limits.batch)
+    plan = _choose_batching_by_option_or_begun_run(run, limits.batch)
     if plan is not None:
         _refuse_streamed_batches(limits)
     started = StartedSystems(limits.server_flags)
@@ -182,7 +182,7 @@ def _manual_system_names(systems: Sequence[ReadySystem]) -> set[str]:
     return {ready.resolved.requested_name for ready in systems if ready.resolved.is_manual}
 
 
-async def open_manual_run(run: PreparedRun) -> ManualRun:
+async def open_manual_run_without_lock(run: PreparedRun) -> ManualRun:
     """Return the web chats of a run; a RunError if it has none."""
     folder, manual = run.open_or_create_folder(), [system for system in run.systems if system.is_manual]
     if not manual:
@@ -246,7 +246,9 @@ async def make_systems_ready(
     return ready
 
 
-def _choose_batching(run: PreparedRun, batching_option: BatchingOptions | bool | None) -> BatchingOptions | None:
+def _choose_batching_by_option_or_begun_run(
+    run: PreparedRun, batching_option: BatchingOptions | bool | None
+) -> BatchingOptions | None:
     """Return the way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.

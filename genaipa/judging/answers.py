@@ -375,7 +375,7 @@ def join_passages(document: Document, spans: Iterable[Span]) -> str:
                 ),
                 None,
             )
-            pieces += [f"[{section.heading}, continued]"] if section else []
+            pieces += [f"[{section.label_and_title}, continued]"] if section else []
         pieces.append(document.text[start:end].strip())
         done = end
     return "\n\n".join([*pieces, *([_GAP] if done < len(document.text) else [])])

@@ -21,7 +21,7 @@ from genaipa.languages.catalog import ENGLISH, language_of_prompt_set
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
-    apply_corrections,
+    apply_corrections_to_existing_answers,
     find_annotation_file,
     find_corrections_with_layers,
     load_question_set_or_none,
@@ -213,7 +213,7 @@ class RunDocumentsAndQuestions:
                     if written_for
                     else {}
                 )
-                annotations = apply_corrections(
+                annotations = apply_corrections_to_existing_answers(
                     annotations, {question: correction_file.corrections[source] for question, source in sources.items()}
                 )
         except GenaipaError as error:

@@ -330,7 +330,7 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
     ]
     matching += matching_studies
     if len(matching) > 1:
-        matching = [source for source in matching if source.has_exact_name(words)] or matching
+        matching = [source for source in matching if source.has_exact_given_name(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:

@@ -161,7 +161,9 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there are no answers to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
-        scored = set() if store is None else CurrentScores(store.read_numbered_events).refresh_and_list_scored_answers()
+        scored = (
+            set() if store is None else CurrentScores(store.read_numbered_events).refresh_and_list_all_scored_answers()
+        )
     plan = load_desk_people_and_plan(home).plan
     planned = None if plan.sample_size == "all" else plan.sample_size
     draw_size = size or planned

@@ -453,7 +453,7 @@ def test_the_desk_asks_for_the_wave():
     done = work(queue, "Anna")
     assert done[-1] == skipped
     assert set(done) == set(work(queue, "Bo")) == inside
-    documents = [desk.pool.answers[digest].document for digest in queue.answers_wanted_of_anyone_in_order("Anna")]
+    documents = [desk.pool.answers[digest].document for digest in queue.requested_answers_in_order_even_scored("Anna")]
     assert len(list(groupby(documents))) == len(set(documents))
     assert work(queue, "Cy") == []
     progress = queue.measure_scoring_progress("Cy")
@@ -516,7 +516,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert (
         small.sample_note_or_empty,
         Path("waves.jsonl").exists(),
-        len(small.queue.answers_wanted_of_anyone_in_order("Anna")),
+        len(small.queue.requested_answers_in_order_even_scored("Anna")),
     ) == (
         "",
         False,
@@ -533,7 +533,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
         {digest_prefix_used_in_waves(one), digest_prefix_used_in_waves(two)}
     )
     [found] = measure_wave_standings(
-        desk.waves, desk.pool.answers.values(), desk.current.refresh_and_list_scored_answers()
+        desk.waves, desk.pool.answers.values(), desk.current.refresh_and_list_all_scored_answers()
     )
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.

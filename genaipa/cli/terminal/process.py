@@ -62,7 +62,7 @@ PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def cancel_busy_task_after_interrupt() -> Iterator[None]:
+def cancel_busy_task_soon_after_interrupt() -> Iterator[None]:
     """Hold this inside the main task of a running loop; it ends with CancelledError if it is itself broken off.
 
     asyncio cancels at Ctrl-C, which by itself waits until whatever computes has finished.
