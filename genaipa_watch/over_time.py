@@ -27,7 +27,7 @@ from genaipa.reports.gate import SignificantLoss, significant_loss_in_points
 from genaipa.reports.recognition import Rule, describe_rule_accuracy, document_language_codes_or_english
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import find_occasions_of_most_repeated_plan
+from genaipa.runs.selection import most_repeated_plan_occasions_by_system
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.changes import estimate_reply_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -295,7 +295,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: FigureScope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = find_occasions_of_most_repeated_plan(study.sources)
+        systems = most_repeated_plan_occasions_by_system(study.sources)
         if not systems:
             return None
         table = tabulate_changes_since_first_occasion(
@@ -315,7 +315,7 @@ class OverTimeChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := find_occasions_of_most_repeated_plan(study.sources):
+        if systems := most_repeated_plan_occasions_by_system(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()

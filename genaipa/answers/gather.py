@@ -48,9 +48,9 @@ from genaipa.runs.procedure import (
 from genaipa.runs.records import MeasuredRecordHead
 from genaipa.runs.selection import (
     describe_study_problems,
-    find_occasions_of_most_repeated_plan,
     group_documents_by_column,
     list_run_folders_oldest_first,
+    most_repeated_plan_occasions_by_system,
 )
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.people import load_desk_people_and_plan
@@ -103,7 +103,7 @@ def gather_study(
     for problem in find_metrics_named_like_facts(find_rubric_path(workspace), rubric):
         raise problem
     reading = _StudyReading(workspace, rubric, corrected=apply_corrections, scores_alone=without_reading_texts)
-    again = {} if without_reading_texts else find_occasions_of_most_repeated_plan(sources)
+    again = {} if without_reading_texts else most_repeated_plan_occasions_by_system(sources)
     for group in _group_slices_by_study(
         source for source in sources if find_kind_or_placeholder(source.manifest.spec.kind).people
     ):

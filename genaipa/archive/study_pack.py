@@ -166,7 +166,7 @@ def pack_study(
         content,
         len(events),
         report,
-        {} if include_withheld_texts else _withheld_documents_by_authorless_system(sources),
+        {} if include_withheld_texts else _withheld_documents_of_unattributed_replies(sources),
     )
 
 
@@ -237,7 +237,7 @@ def write_file_making_folder(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _withheld_documents_by_authorless_system(sources: Sequence[SelectedRun]) -> dict[str, list[str]]:
+def _withheld_documents_of_unattributed_replies(sources: Sequence[SelectedRun]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in SharingPermission(source.folder, source.manifest).list_withheld_system_document_pairs():

@@ -17,7 +17,7 @@ from genaipa.execution.batches.batched import (
     refuse_new_batches_showing_documents,
 )
 from genaipa.execution.batches.ledger import BatchLedger
-from genaipa.execution.caps import check_cap_and_find_least_share, claim_cap_share
+from genaipa.execution.caps import check_cap_and_find_least_slice_dollars, claim_cap_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
@@ -93,7 +93,7 @@ async def carry_out_run(
         if plan is not None:
             systems = _apply_batch_prices_and_give_notes(run, systems, observer)
         least = (
-            check_cap_and_find_least_share(run, systems, limits.max_cost)
+            check_cap_and_find_least_slice_dollars(run, systems, limits.max_cost)
             if run.slice and limits.max_cost is not None
             else 0.0
         )

@@ -116,6 +116,6 @@ def variant_name_for_language(set_name: str, language_code: str) -> str:
     return set_name if language_code in ("", ENGLISH.code) else f"{set_name}-{language_code}"
 
 
-def language_of_prompt_set(prompt_set_name: str) -> Language:
+def language_of_prompt_set_or_english(prompt_set_name: str) -> Language:
     """Return the language of a set of prompts by the end of its name; English for one that has none there."""
     return LANGUAGES.get(prompt_set_name.rpartition("-")[2], ENGLISH)

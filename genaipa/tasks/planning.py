@@ -14,7 +14,12 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
 from genaipa.files.text import read_text, sha256_of
-from genaipa.languages.catalog import ENGLISH, language_name, language_of_prompt_set, variant_name_for_language
+from genaipa.languages.catalog import (
+    ENGLISH,
+    language_name,
+    language_of_prompt_set_or_english,
+    variant_name_for_language,
+)
 from genaipa.policies.adding import (
     company_missing_error,
     describe_given_document,
@@ -495,7 +500,9 @@ def _tell_defaults_for_non_english_documents(
     for language, names in documents_by_language.items():
         question_sets = dict.fromkeys(question_set_of_each_document[name] for name in names)
         lacking = [
-            name for name in (*question_sets, *untranslated_prompts) if language_of_prompt_set(name).code != language
+            name
+            for name in (*question_sets, *untranslated_prompts)
+            if language_of_prompt_set_or_english(name).code != language
         ]
         none = f"; not available in {language_name(language)}: {join_names(lacking)}" if lacking else ""
         resources.say(

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import format_yaml
 from genaipa.files.text import read_text, sha256_of
-from genaipa.languages.catalog import language_of_prompt_set
+from genaipa.languages.catalog import language_of_prompt_set_or_english
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_by_token_limit
 from genaipa.questions.annotations import find_annotation_file, map_annotated_digests_to_names
@@ -366,7 +366,7 @@ class Procedure(Task):
         )
 
     def _placeholder_for_empty_reply(self, conversation: Conversation) -> str:
-        return language_of_prompt_set(conversation.prompts or self.plan.prompts[0]).no_answer
+        return language_of_prompt_set_or_english(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _ask_question(self, conversation: Conversation, call: Call, script: Script, target: Target) -> Dialogue:
         """Ask a question by itself, and its follow-up if there is one."""

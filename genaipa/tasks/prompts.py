@@ -20,7 +20,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import read_text, sha256_of
 from genaipa.kinds import load_kinds
-from genaipa.languages.catalog import LANGUAGES, language_of_prompt_set, variant_name_for_language
+from genaipa.languages.catalog import LANGUAGES, language_of_prompt_set_or_english, variant_name_for_language
 from genaipa.runs.procedure import GUIDED, NEUTRAL, get_plan_if_procedure_run
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped_folder
@@ -259,7 +259,7 @@ class Script:
 
     @cached_property
     def _subject_variables(self) -> dict[str, object]:
-        company, language = self.document.company, language_of_prompt_set(self.prompts.name)
+        company, language = self.document.company, language_of_prompt_set_or_english(self.prompts.name)
         if self.document.kind == "regulation":
             subject = language.regulation(self.document.about.title, company)
         else:

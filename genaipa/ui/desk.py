@@ -30,7 +30,7 @@ from genaipa.scoring.waves import (
     describe_wave_sizes,
     digest_prefix_used_in_waves,
     draw_and_save_waves,
-    measure_wave_standings,
+    measure_standings_of_wave_groups,
 )
 from genaipa.words import format_count
 from genaipa.workspace import Workspace, find_workspace
@@ -67,7 +67,7 @@ class Desk:
         """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
-        groups = measure_wave_standings(
+        groups = measure_standings_of_wave_groups(
             self.waves, self.pool.answers.values(), self.current.refresh_and_list_all_scored_answers()
         )
         late = sum(group.late for group in groups)

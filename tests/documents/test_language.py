@@ -10,7 +10,7 @@ from analysts import make_answers
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.languages.catalog import LANGUAGES, detect_language_code_or_empty, language_of_prompt_set
+from genaipa.languages.catalog import LANGUAGES, detect_language_code_or_empty, language_of_prompt_set_or_english
 from genaipa.policies.document import About, Document, is_english, load_document
 from genaipa.policies.statistics import measure_distributions_by_group, measure_text
 from genaipa.questions.annotations import AnnotatedAnswer
@@ -110,14 +110,14 @@ def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
     companies = ("Uber", "Hermès", "H&M", "Spotify", "Électricité")
     of = [LANGUAGES["fr"].policy(one).removeprefix("la politique de confidentialité ") for one in companies]
     assert of == ["d'Uber", "d'Hermès", "de H&M", "de Spotify", "d'Électricité"]
-    german = language_of_prompt_set("neutral-de")
+    german = language_of_prompt_set_or_english("neutral-de")
     assert german.policy("Uber") == "die Datenschutzerklärung von Uber"
     assert (
         german.regulation("Datenschutz-Grundverordnung", "DSGVO") == "die Regelung Datenschutz-Grundverordnung (DSGVO)"
     )
     assert german.regulation("", "DSGVO") == "die Regelung DSGVO"
     assert LANGUAGES["fr"].regulation("", "RGPD") == "la réglementation RGPD"
-    assert {language_of_prompt_set(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
+    assert {language_of_prompt_set_or_english(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
 
 
 def test_reading_levels_are_of_a_language() -> None:

@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import is_explanation_wanted, print_json, prin
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest_name_or_empty
 from genaipa.execution.launch import load_launchers
-from genaipa.plugins import find_broken_packages
+from genaipa.plugins import find_unloadable_plugin_packages
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _check_python_genaipa_and_shipped_data() -> Iterator[Row]:
     yield _make_check_row(
         "shipped data", not problem, str(shipped_folder()), f"{problem} in {shipped_folder()}", remedy, "broken"
     )
-    for package, why in find_broken_packages().items():
+    for package, why in find_unloadable_plugin_packages().items():
         yield package, "missing", why, "install the package again, or uninstall it"
 
 
