@@ -126,6 +126,16 @@ class HumanEvaluationRecords:
         return sorted(map(str, table.loc[table["unit"] == "table", "run"].unique()))
 
     @cached_property
+    def tested_system_pairs(self) -> list[tuple[str, str]]:
+        """The pairs of systems whose difference the report tests, perhaps by published scores."""
+        table = self.tables.get("system-differences")
+        if table is None:
+            return []
+        rows = table.data
+        tested = rows[rows["p_holm"].notna()] if "p_holm" in rows else rows
+        return [(str(row["first"]), str(row["second"])) for row in tested.to_dict("records")]
+
+    @cached_property
     def left_out_scorers(self) -> dict[str, str]:
         """Name → reason of those who are left out and have given scores or adjudications, withdrawn ones too."""
         scorers = {normalize_person_name(event.analyst) for event in self.study.log.every if event.kind in VALUED}

@@ -53,6 +53,13 @@ def _make_rubric_answerer(
     return answer_from_rubric
 
 
+def name_metric_for_evaluators(records: HumanEvaluationRecords, metric: str) -> HedsAnswer | None:
+    """Give the metric's name as the desk shows it; None where people had sheets alone, and these have its key."""
+    name = records.rubric.display_names[metric]
+    answer = _make_rubric_answerer(lambda *_: name, is_in_digest=False, is_shown_at_desk_alone=name != metric)
+    return answer(records, metric)
+
+
 def _format_metric_definition(records: HumanEvaluationRecords, metric: str) -> str:
     rubric = records.rubric
     words = zip(rubric.values, rubric.metrics[metric].words, strict=True)
@@ -181,7 +188,8 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"adjusted by Holm's method{_phrase_significance_levels_of_tests(records)}.",
     }
     present = [name for name in methods if name in records.tables]
-    if "system-differences" in present and not _has_tested_differences(records):
+    # Beside published scores, the tests may be of these alone.
+    if "system-differences" in present and (not records.tested_system_pairs or records.runs_with_published_scores):
         present.remove("system-differences")
     if not present:
         return None
@@ -190,11 +198,6 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
         f"study.zip: {', '.join(f'report/tables/{name}.csv' for name in present)}",
         authors_part="tests of this criterion in the main reference",
     )
-
-
-def _has_tested_differences(records: HumanEvaluationRecords) -> bool:
-    data = records.tables["system-differences"].data
-    return "p_holm" not in data or bool(data["p_holm"].notna().any())
 
 
 def _phrase_significance_levels_of_tests(records: HumanEvaluationRecords) -> str:
@@ -271,11 +274,7 @@ CRITERION_QUESTIONS = (
     HedsCriterionQuestion("4.2.1", "Objective or subjective"),
     HedsCriterionQuestion("4.2.2", "Absolute or relative", state_scores_are_absolute),
     HedsCriterionQuestion("4.2.3", "Intrinsic or extrinsic"),
-    HedsCriterionQuestion(
-        "4.3.1.1",
-        "Name for evaluators",
-        _make_rubric_answerer(lambda records, m: records.rubric.display_names[m], is_in_digest=False),
-    ),
+    HedsCriterionQuestion("4.3.1.1", "Name for evaluators", name_metric_for_evaluators),
     HedsCriterionQuestion("4.3.1.2", "Standardised name"),
     HedsCriterionQuestion(
         "4.3.2",

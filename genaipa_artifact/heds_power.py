@@ -62,9 +62,10 @@ def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnsw
     sentences = [pair.sentence for pair in _iterate_pairs_with_detectable_differences(records)]
     if not sentences:
         return None
-    pair_count = len(records.tables["system-differences"].data)
-    if len(sentences) < pair_count:
-        sentences.append(f"The report compares {format_count(pair_count, 'pair')} of systems.")
+    pair_count = len(records.tested_system_pairs)
+    # Beside published scores, some of the tests may be of these alone.
+    if len(sentences) < pair_count and not records.runs_with_published_scores:
+        sentences.append(f"The report tests {format_count(pair_count, 'pair')} of systems.")
     return HedsAnswer(" ".join(sentences), _SOURCE, authors_part=_BEFORE)
 
 
@@ -75,19 +76,14 @@ def name_code_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer |
     return HedsAnswer(f"genaipa.stats.power, of genaipa {__version__}.", _SOURCE, authors_part=_BEFORE)
 
 
-def _compared_system_pairs(records: HumanEvaluationRecords) -> list[tuple[str, str]]:
-    table = records.tables.get("system-differences")
-    if table is None or not records.scores:
-        return []
-    return [(str(row["first"]), str(row["second"])) for row in table.data.to_dict("records")]
-
-
 def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> Iterator[ComparedPair]:
+    if not records.scores:
+        return
     table = records.study.table
     # Published scores are none of this evaluation. A judge's count nowhere, but may be an unscored answer's only row.
     answers = table[table["unit"] == "answer"]
     rows = select_policy_rows(drop_sparsely_scored_experiments(answers))
-    for first, second in _compared_system_pairs(records)[:_PAIRS_COMPUTED]:
+    for first, second in records.tested_system_pairs[:_PAIRS_COMPUTED]:
         first_rows, second_rows = rows[rows["system"] == first], rows[rows["system"] == second]
         match = match_systems_by_measure(first_rows, second_rows, (OVERALL,))[OVERALL]
         if match.apart.empty:

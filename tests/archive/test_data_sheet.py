@@ -288,6 +288,11 @@ def test_published_averages_answer_nothing_about_who_gave_them(evaluated: Evalua
     beside = rescore(evaluated.published, scored("ada", evaluated.beside))
     assert texts(fill(beside))["3.2.1"].startswith("1. ")
     assert texts(fill(beside))["3.2.1"].endswith("[those behind the published scores]")
+    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml", "p_holm": 0.001}])
+    tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
+    assert "4.3.10" not in texts(fill(replace(beside, tables=tables))), "the test may be one of published scores"
+    own = rescore(evaluated.unscored, scored("ada", evaluated.beside))
+    assert "4.3.10" in texts(fill(replace(own, tables=tables)))
 
 
 def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluated) -> None:
@@ -314,6 +319,22 @@ def test_a_desks_study_is_whole_where_another_rubrics_is_not(evaluated: Evaluate
     assert not {"4.3.1.1", "4.3.2", "4.3.3", "4.3.4", "4.3.7", "3.3.2", "3.3.4.2", "3.3.5"} & texts(other).keys()
     assert "relevance" not in texts(other)["1.1.2"]
     assert "another rubric" in other.notes[-1]
+
+
+def test_a_metric_is_named_as_evaluators_saw_it(evaluated: Evaluated) -> None:
+    """The desk shows the rubric's name of it; sheets have its key, which is another word."""
+    study = evaluated.unscored.study
+    metrics = study.rubric.metrics
+    named = msgspec.structs.replace(metrics["accuracy"], name="Truth")
+    rubric = msgspec.structs.replace(study.rubric, metrics={**metrics, "accuracy": named})
+    records = replace(evaluated.unscored, study=replace(study, rubric=rubric))
+    desk, sheets = (
+        texts(fill(replace(records, study=records.study.replace_scores_from_events([event]))))
+        for event in (scored("ada", evaluated.beside, order="question"), scored("ada", evaluated.beside))
+    )
+    assert desk["4.3.1.1"].startswith("Truth")
+    assert "4.3.1.1" not in sheets
+    assert "4.3.2" in sheets
 
 
 def test_a_sheet_says_what_scores_rest_on(evaluated: Evaluated) -> None:
@@ -575,7 +596,7 @@ def test_the_power_of_comparisons_is_given_after_the_study(tmp_path: Path, monke
     assert said["3.1.3.3"].startswith("genaipa.stats.power, of genaipa ")
     assert "scripted/say.yaml and scripted/say1.yaml: with these" in said["3.1.3.2"]
     assert "would be found in 80% of studies" in said["3.1.3.2"]
-    assert "The report compares" not in said["3.1.3.2"]
+    assert "The report " not in said["3.1.3.2"]
     assert "Found means at p < 0.05, not adjusted for other pairs." in said["3.1.3.2"]
     assert "questions, documents and the rest" in said["3.1.3.1"]
     table = records.tables["system-differences"]
@@ -586,7 +607,12 @@ def test_the_power_of_comparisons_is_given_after_the_study(tmp_path: Path, monke
     assert "4.3.10" not in texts(fill(replace(records, tables={"system-differences": untested})))
     five = replace(table, data=pd.concat([table.data] * 5))
     more = texts(fill(replace(records, tables={"system-differences": five})))["3.1.3.2"]
-    assert " The report compares 5 pairs of systems." in more, "some of which the sheet leaves out"
+    assert " The report tests 5 pairs of systems." in more, "some of which the sheet leaves out"
+    rows = [table.data.assign(p_holm=p) for p in (float("nan"), float("nan"), float("nan"), 0.5)]
+    one_tested = replace(table, data=pd.concat(rows))
+    one = texts(fill(replace(records, tables={"system-differences": one_tested})))["3.1.3.2"]
+    assert one.count("would be found") == 1, "what is not tested takes no place of what is"
+    assert "The report " not in one
     few = records.study.select_rows(records.study.table["question"].isin(["Q1", "Q2", "Q3", "Q4", "Q5"]))
     assert not POWER & texts(fill(replace(records, study=few))).keys(), "nothing is found where nothing is tested"
 
