@@ -30,7 +30,7 @@ from genaipa.scoring.waves import (
     digest_prefix_used_in_waves,
     draw_and_save_waves,
     load_waves,
-    measure_wave_standings,
+    measure_standings_of_wave_groups,
 )
 from genaipa.workspace import find_workspace
 
@@ -161,7 +161,9 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there are no answers to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
-        scored = set() if store is None else CurrentScores(store.read_numbered_events).refresh_and_list_scored_answers()
+        scored = (
+            set() if store is None else CurrentScores(store.read_numbered_events).refresh_and_list_all_scored_answers()
+        )
     plan = load_desk_people_and_plan(home).plan
     planned = None if plan.sample_size == "all" else plan.sample_size
     draw_size = size or planned
@@ -179,7 +181,7 @@ def sample(
             stratum_by_document=strata,
             day_by_run=days,
         )
-    groups = measure_wave_standings(waves, pool.answers.values(), scored)
+    groups = measure_standings_of_wave_groups(waves, pool.answers.values(), scored)
     requested = set().union(
         *(waves.wave_digest_prefixes_by_group.get((group.system, group.experiment), set()) for group in groups)
     )
