@@ -106,7 +106,7 @@ def write_artifact(
 
 
 def _describe_size_of_study(packed: WrittenPack) -> str:
-    """Return the numbers of answers, documents and scores in a sentence."""
+    """Return the numbers of answers, documents and scoring events in a sentence."""
     frame = packed.report.frame
     if frame.empty:
         return (
@@ -118,7 +118,7 @@ def _describe_size_of_study(packed: WrittenPack) -> str:
     return (
         f"{format_count(len(answers), 'answer')} of {format_count(frame['system'].nunique(), 'system')} to "
         "questions about "
-        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'score')}, made with "
+        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'scoring event')}, made with "
         f"genaipa {__version__}."
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from genaipa.languages.catalog import language_name
 from genaipa.words import format_count, join_names
 from genaipa_partners.dealing import AnswerThread
 from genaipa_partners.power import ANSWER_DEVIATION, HARSH, SCORE_DEVIATION, estimate_lowest_detection_power
@@ -30,22 +31,14 @@ def describe_partners_for_data_sheet(
     if not (workspace.home / FILE).is_file():
         return
     split = load_split(workspace)
-    if set(split.runs).isdisjoint(source.folder.name for source in study.sources):
+    packed_runs = {source.folder.name for source in study.sources}
+    if packed_runs.isdisjoint(split.runs):
         return
-    partners_per_text = Counter(text for share in split.partners for text in share.answers)
     names = [share.name for share in split.partners]
-    # Of a language that one partner alone takes, the shared part goes to them.
-    shared = sum(count > 1 for count in partners_per_text.values())
-    dealt = (
-        f"Chance (seed {split.seed}) dealt {format_count(len(partners_per_text), 'answer text')} to the partners "
-        f"{join_names(names)}: {shared:,} to several of them (asked for: {split.share:g} %), each other text to one."
-    )
-    training = [len(share.training) for share in split.partners]
-    trained = (
-        " Among them are texts to train by, which a reference analyst had scored; chance did not decide which partners "
-        "have these."
-    )
-    yield "3.1.2", f"{dealt}{trained if any(training) else ''}", _SPLIT
+    # Of a part of the split's runs, the record can't tell what was dealt or trained by.
+    has_whole_split = packed_runs.issuperset(split.runs)
+    if has_whole_split:
+        yield from _describe_dealing(split)
     yield from _describe_power_of_split(split, study)
     columns = study.table
     scored = (
@@ -57,13 +50,40 @@ def describe_partners_for_data_sheet(
     if len(analysts):
         counts = join_names([f"{name} ({count:,})" for name, count in analysts.items()])
         yield "3.2.1", f"Names with scores or adjudications in effect, by partner: {counts}.", _EVENTS
-        if repeated := _count_texts_standing_for_several_answers(split):
+        if has_whole_split and (repeated := _count_texts_standing_for_several_answers(split)):
             phrase = "text stands" if repeated == 1 else "texts stand"
             yield (
                 "3.3.2",
                 f"{repeated:,} {phrase} for several answers; a score of such a text is counted with each.",
                 _SPLIT,
             )
+    if severities := tables.get("partners"):
+        kinds = {"shared": "answers that several scored", "own": "answers of their own, which chance dealt"}
+        if compared := [kind for column, kind in kinds.items() if severities.data[column].any()]:
+            yield "3.3.3.1", f"In the report: comparison of partners, on {join_names(compared)}.", _TABLE
+            yield "3.3.3.2", _describe_severities(severities), _TABLE
+
+
+def _describe_dealing(split: StudySplit) -> Iterator[tuple[str, str, str]]:
+    """Yield how answers came to the partners, and the reference analysts' scores that came along."""
+    partners_per_text = Counter(text for share in split.partners for text in share.answers)
+    # Chance deals an answer to those alone who read its language.
+    readers = [
+        f"{share.name} ({language_name(share.language)} alone)" if share.language else share.name
+        for share in split.partners
+    ]
+    # Of a language that one partner alone takes, the shared part goes to them.
+    shared = sum(count > 1 for count in partners_per_text.values())
+    dealt = (
+        f"Chance (seed {split.seed}) dealt {format_count(len(partners_per_text), 'answer text')} to the partners "
+        f"{join_names(readers)}: {shared:,} to several of them (asked for: {split.share:g} %), each other text to one."
+    )
+    training = [len(share.training) for share in split.partners]
+    trained = (
+        " Among them are texts to train by, which a reference analyst had scored; chance did not decide which partners "
+        "have these."
+    )
+    yield "3.1.2", f"{dealt}{trained if any(training) else ''}", _SPLIT
     if any(training):
         fewest, most = min(training), max(training)
         count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
@@ -72,11 +92,6 @@ def describe_partners_for_data_sheet(
             f"Scores by reference analysts, to train by, came with the packs of partners: {count} each.",
             _SPLIT,
         )
-    if severities := tables.get("partners"):
-        kinds = {"shared": "answers that several scored", "own": "answers of their own, which chance dealt"}
-        compared = join_names([kind for column, kind in kinds.items() if severities.data[column].any()])
-        yield "3.3.3.1", f"In the report: comparison of partners{f', on {compared}' if compared else ''}.", _TABLE
-        yield "3.3.3.2", _describe_severities(severities), _TABLE
 
 
 def _count_texts_standing_for_several_answers(split: StudySplit) -> int:

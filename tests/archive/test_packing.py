@@ -121,7 +121,7 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     write("guidelines.md", "## accuracy\n\nOnly what the text says.\n")
     packed = genaipa("pack", "latest", "-o", "study.zip")
     assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
-    assert "4 scores" in done(packed)
+    assert "4 scoring events" in done(packed)
     assert "left out: the text of acme (not stated; not redistributable)" in packed.err
     assert SENTENCE not in texts("study.zip")
     assert "See section 1." in texts("study.zip")
@@ -396,7 +396,9 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert all(re.fullmatch(r"[a-z0-9-]+==\S+", line) for line in pins)
     assert {"numpy", "matplotlib", "pandas"} <= {line.partition("==")[0] for line in pins}
     assert not {"genaipa", "pytest"} & {line.partition("==")[0] for line in pins}
-    assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in (packed / "README.md").read_text()
+    readme = (packed / "README.md").read_text()
+    assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in readme
+    assert " scoring events, made with" in readme, "what was withdrawn or only looked at is no score"
     assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text(), (
         "the archive has what bo gave, left out or not"
     )

@@ -28,6 +28,7 @@ from genaipa.questions.sets import Question, QuestionSet
 from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.notable import urgent_sentences
+from genaipa.reports.table import Table
 from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.exclusions import Exclusion, format_exclusions_csv
 from genaipa.runs.records import DocumentFacts
@@ -514,6 +515,28 @@ def test_a_data_sheet_counts_what_the_splits_record_has(genaipa: Cli) -> None:
         assert sentences["3.1.2"].endswith("chance did not decide which partners have these.")
         assert sentences["3.2.4"].endswith("to train by, came with the packs of partners: 0 to 2 each.")
     assert sentences["3.3.2"].startswith("1 text stands for several answers"), "two systems replied alike"
+
+
+def test_a_data_sheet_names_readers_of_one_language_and_leaves_a_part_open(genaipa: Cli) -> None:
+    """Chance deals within a language; of some runs of a split nobody knows what was dealt, or what was not compared."""
+    write_study(Path(), SYSTEMS, {"alpha": "en", "gamma": "de"}, 4, reply)
+    split(genaipa, "--partners", "bbc,ard,rai", "--languages", "bbc=en,ard=de")
+    workspace = find_workspace()
+    table = Table("partners", "", "", pd.DataFrame({"partner": ["bbc"], "shared": [0], "own": [0]}))
+    whole, part = (
+        {
+            number: sentence
+            for number, sentence, _ in describe_partners_for_data_sheet(
+                workspace,
+                gather_study_with_stored_scores(workspace, select_runs_and_apply_filters(workspace, names)),
+                {"partners": table},
+            )
+        }
+        for names in ((), ("run-1",))
+    )
+    assert "to the partners bbc (English alone), ard (German alone) and rai: " in whole["3.1.2"]
+    assert "3.1.2" not in part
+    assert not {"3.3.3.1", "3.3.3.2"} & {*whole, *part}, "no answer of any partner is compared"
 
 
 def test_the_ranking_averages_as_the_leaderboard_does() -> None:
