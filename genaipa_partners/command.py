@@ -26,6 +26,7 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.errors import DataError, MissingPackageError, UsageError, clip, format_shell_command
+from genaipa.files.atomic import open_draft_folder
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -117,10 +118,10 @@ def split(
         check_no_other_split(workspace, randomness.derive_bytes_from_names("study").hex())
     texts = StudyTexts(workspace, sources, whole=with_texts)
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        with open_draft_folder(output) as draft_folder:
+            new_split = write_partner_packs(texts, plan, randomness, draft_folder)
     except OSError as error:
         raise UsageError(f"{output} can't be used as a folder ({error.strerror}); name another with -o.") from None
-    new_split = write_partner_packs(texts, plan, randomness, output)
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
     weakness = describe_split_if_too_weak(

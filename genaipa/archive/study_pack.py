@@ -25,7 +25,6 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import shutil
 import tempfile
 import zipfile
 from collections import defaultdict
@@ -53,7 +52,7 @@ from genaipa.archive.contents import (
     read_pack_of_unpacked_folder,
 )
 from genaipa.errors import DataError, UsageError
-from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.atomic import open_draft_folder, open_for_atomic_write
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.kinds import describe_task_and_plan_or_empty, find_kind_or_placeholder
@@ -468,30 +467,34 @@ def unpack_and_rebuild_report(file: Path, folder: Path) -> UnpackedStudy:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
-        extract_checked_pack_files(file, pack, folder)
-        workspace = find_workspace(folder)
-        with contextlib.closing(
-            ScoreStore.open_or_create(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
-        ) as store:
-            events = _import_and_count_scores(folder, store)
-            if not pack.has_report:
-                return UnpackedStudy(pack, events)
-            # What is unpacked to be scored needs the desk's packages alone, which don't bring those of reports.
-            from genaipa.answers.gather import gather_study
-            from genaipa.reports.chapters.chapter import make_rule_scored_results
-            from genaipa.reports.report import Report
+        with open_draft_folder(folder) as draft_folder:
+            unpacked = _unpack_into_empty_folder(file, pack, draft_folder)
+            page = folder.resolve() / unpacked.page.relative_to(draft_folder.resolve()) if unpacked.page else None
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written ({error.strerror}).") from None
+    return dataclasses.replace(unpacked, page=page)
 
-            study = gather_study(
-                workspace, select_runs_and_apply_filters(workspace, pack.names), store, count_excluded=pack.excluded
-            )
-        page = Report.build(study, results=make_rule_scored_results(workspace, study.sources)).write(
-            workspace.home / "reports" / "again", formats=("svg",)
+
+def _unpack_into_empty_folder(file: Path, pack: Pack, folder: Path) -> UnpackedStudy:
+    extract_checked_pack_files(file, pack, folder)
+    workspace = find_workspace(folder)
+    with contextlib.closing(
+        ScoreStore.open_or_create(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
+    ) as store:
+        events = _import_and_count_scores(folder, store)
+        if not pack.has_report:
+            return UnpackedStudy(pack, events)
+        # What is unpacked to be scored needs the desk's packages alone, which don't bring those of reports.
+        from genaipa.answers.gather import gather_study
+        from genaipa.reports.chapters.chapter import make_rule_scored_results
+        from genaipa.reports.report import Report
+
+        study = gather_study(
+            workspace, select_runs_and_apply_filters(workspace, pack.names), store, count_excluded=pack.excluded
         )
-    except BaseException:
-        # Whatever its own rubric or scores refuse, or however it is cut short: half a study is none.
-        for path in folder.iterdir() if folder.is_dir() else ():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        raise
+    page = Report.build(study, results=make_rule_scored_results(workspace, study.sources)).write(
+        workspace.home / "reports" / "again", formats=("svg",)
+    )
     new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
     different = [f"tables/{name}" for name in tables if not _are_table_files_equal(new_tables / name, packed / name)]

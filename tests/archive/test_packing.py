@@ -275,7 +275,7 @@ def test_a_pack_names_each_rubric_but_the_one_that_needs_no_name(tmp_path: Path)
 
 
 def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
-    """A pack whose genaipa.toml names a rubric that is not in it ends in a sentence, and in an empty folder."""
+    """A pack whose genaipa.toml names a rubric that is not in it ends in a sentence, and in no folder."""
     with zipfile.ZipFile(packed / "study.zip") as archive:
         pack = json.loads(archive.read(PACK))
         marker = archive.read("genaipa.toml") + b'\nrubric = "lost"\n'
@@ -283,7 +283,7 @@ def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
     changed = repacked(packed / "study.zip", "genaipa.toml", marker).rename("changed.zip")
     with pytest.raises(GenaipaError, match="lost"):
         unpack_and_rebuild_report(repacked(changed, PACK, json.dumps(pack).encode()), Path("check"))
-    assert list(Path("check").iterdir()) == []
+    assert not Path("check").exists()
 
 
 def test_a_pack_holds_data_and_nothing_that_runs(packed: Path) -> None:
@@ -403,6 +403,19 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert "nobody else's" not in texts_below(packed)
     refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
     assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
+
+
+def test_an_artifact_that_is_refused_leaves_no_folder(genaipa: Cli, packed: Path) -> None:
+    """What stops it half-way leaves nothing, so that the next try isn't told that the folder exists."""
+    desk = packed.parent / "desk.yaml"
+    before = desk.read_bytes()
+    desk.write_text("left_out: {bo: ' '}\n")
+    try:
+        refused = genaipa("artifact", "latest", "-o", "new/art", "--workspace", packed.parent)
+    finally:
+        desk.write_bytes(before)
+    assert (refused.code, "gives no reason" in refused.err) == (2, True)
+    assert list(Path().iterdir()) == []
 
 
 def test_a_data_sheet_names_files_of_the_archive(packed: Path) -> None:
