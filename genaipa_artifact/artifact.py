@@ -120,7 +120,7 @@ def _describe_size_of_study(packed: WrittenPack) -> str:
     return (
         f"{format_count(len(answers), 'answer')} of {format_count(frame['system'].nunique(), 'system')} to "
         "questions about "
-        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'score')}, made with "
+        f"{format_count(documents, 'document')}, and {format_count(packed.scores, 'score')}, made with "
         f"genaipa {__version__}."
     )
 
