@@ -45,7 +45,7 @@ def _records(spec: RunSpec, material, tally: AnswerTally):
                 conversation=conversation.id,
                 kind="answer",
                 system=SYSTEM,
-                coordinates=conversation.coordinates(question),
+                coordinates=conversation.coordinates_without_system(question),
                 turn=turn,
                 asked=asked,
                 reply=reply,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.policies.document import About, Document
-from genaipa.runs.imported import RecordedRun, update_run_folder_listing_changed_name
+from genaipa.runs.imported import RecordedRun, update_run_listing_its_name_if_changed
 from genaipa.runs.procedure import ProcedurePlan, RecordCoordinates, conversation_id
 from genaipa.runs.records import Record, RunSpec, answer_digest, record_key
 
@@ -62,7 +62,7 @@ def write_study(
         name = f"run-{index + 1}"
         spec = RunSpec(systems=(system,), plan=plan)
         run = RecordedRun(name, spec, "a benchmark", "own", documents, sets, {}, records, {})
-        update_run_folder_listing_changed_name(home / "runs" / name, run.files)
+        update_run_listing_its_name_if_changed(home / "runs" / name, run.files)
 
 
 def _make_record(system: str, document: Document, question: str, reply: str) -> Record:

@@ -28,7 +28,9 @@ def make_study(
         if row["unit"] == "table":
             gathering.published.add_row(row)
         else:
-            gathering.add_answer(row.get("key", ""), asked, talk, row)
-    answers, published = gathering.build_answer_and_published_frames(rubric, orders or {})
-    table = build_score_table(answers, published, scores, rubric, count_excluded=excluded, value_orders=orders)
+            gathering.append_answer_row(row.get("key", ""), asked, talk, row)
+    answers, published = gathering.build_answer_and_published_score_frames(rubric, orders or {})
+    table = build_score_table(
+        answers, published, scores, rubric, flag_excluded_as_counted=excluded, value_orders=orders
+    )
     return Study(answers, table, rubric=rubric)

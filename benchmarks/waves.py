@@ -58,7 +58,9 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
 
 def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
-        asked = Waves().extend_to_size(study, size_of_each_group=SIZE, seed=seed, time="").all_wave_digest_prefixes
+        asked = (
+            Waves().extend_groups_to_size(study, size_of_each_group=SIZE, seed=seed, time="").all_wave_digest_prefixes
+        )
         return np.array([digest_prefix_used_in_waves(answer.digest) in asked for answer in study])
 
     return chosen
@@ -106,7 +108,7 @@ def seconds(number: int) -> list[tuple[object, ...]]:
     """Return the seconds for a wave of so many answers of ten systems: to draw, as a file, and each answer's chance."""
     study = list(answers(10, QUESTIONS, 100, max(1, number // (10 * QUESTIONS * 100))))
     begun = time.perf_counter()
-    waves = Waves().extend_to_size(study, size_of_each_group=SIZE, seed=0, time="")
+    waves = Waves().extend_groups_to_size(study, size_of_each_group=SIZE, seed=0, time="")
     drawn = time.perf_counter()
     content = encode_waves(waves)
     kept = time.perf_counter()

@@ -12,7 +12,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from genaipa_artifact.artifact import map_dependencies_to_requirements
+from genaipa_artifact.artifact import map_dependencies_to_what_they_need
 
 EXTRAS = ("all",)
 
@@ -28,7 +28,7 @@ def component(name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Write the file."""
-    known = map_dependencies_to_requirements("genaipa", EXTRAS)
+    known = map_dependencies_to_what_they_need("genaipa", EXTRAS)
     root, *parts = (component(name) for name in sorted(known, key=lambda name: (name != "genaipa", name)))
     refs = {one["name"]: one["bom-ref"] for one in (root, *parts)}
     dependencies = [

@@ -238,7 +238,7 @@ def _make_unknown_plan(fields: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def load_plan_options() -> dict[str, PlanOption]:
+def load_first_plan_option_by_name() -> dict[str, PlanOption]:
     """Return name → field of a plan that is an option; where several plans have it, that of the first."""
     options: dict[str, PlanOption] = {}
     for name, kind in load_kinds().items():
@@ -248,13 +248,13 @@ def load_plan_options() -> dict[str, PlanOption]:
                     default = None if plan_field.default is msgspec.NODEFAULT else plan_field.default
                     details = {**(note.extra or {})}
                     flags = details.pop("flags", ()) or (f"--{plan_field.name.replace('_', '-')}",)
-                    takes = _find_option_value_type(get_args(plan_field.type)[0])
+                    takes = _find_option_type_or_tuple_if_several(get_args(plan_field.type)[0])
                     option = PlanOption(name, plan_field.type, takes, default, note.description, flags, details)
                     options.setdefault(plan_field.name, option)
     return options
 
 
-def _find_option_value_type(field_type: Any) -> type:
+def _find_option_type_or_tuple_if_several(field_type: Any) -> type:
     """Return the form in which a field is given: a number, yes or no, several words, or a word."""
     if NoneType in get_args(field_type):
         (field_type,) = (member for member in get_args(field_type) if member is not NoneType)
@@ -263,11 +263,11 @@ def _find_option_value_type(field_type: Any) -> type:
     return field_type if field_type in (bool, int, float) else str
 
 
-def task_label(spec: RunSpec) -> str:
+def task_option_and_name(spec: RunSpec) -> str:
     """Return a run's task by its name, after the word for such tasks: `suite policyqa`."""
     return f"{find_kind_or_placeholder(spec.kind).option} {spec.task}".strip()
 
 
 def describe_task_and_plan_or_empty(spec: RunSpec) -> str:
     """Return a run's task and its plan in words; empty for a plan that has none."""
-    return f"{task_label(spec)} ({spec.plan.label})" if spec.plan.label else ""
+    return f"{task_option_and_name(spec)} ({spec.plan.label})" if spec.plan.label else ""

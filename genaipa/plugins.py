@@ -153,7 +153,7 @@ def _make_plugins_and_problems(
     return instances, tuple(problems)
 
 
-def find_broken_packages() -> dict[str, str]:
+def find_unloadable_plugin_packages() -> dict[str, str]:
     """Return package → which of its entry points for genaipa can't be imported, and why."""
     broken: dict[str, str] = {}
     for package, points in _group_entry_points_by_package(_list_import_folders_with_times()).items():

@@ -238,7 +238,7 @@ def _list_data_files_by_kind(workspace: Workspace) -> dict[str, list[Path]]:
         for _, path in workspace.nearest_files("prompts", inner).values()
     ]
     files["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
-    files["systems"] = [path for path in [workspace.systems_file] if path is not None]
+    files["systems"] = [path for path in [workspace.own_systems_file_or_none] if path is not None]
     files["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
     files["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
     return files
@@ -252,7 +252,7 @@ def _rubric_problems(path_for_errors: Path, rubric: Rubric) -> Iterator[DataErro
 def _check_workspace(
     workspace: Workspace, run_paths: Iterable[Path], task_folder_names: Iterable[str], *, with_digests: bool
 ) -> list[FileProblem]:
-    findings = [*_find_unusable_paths(workspace, task_folder_names), *_check_genaipa_toml(workspace)]
+    findings = [*_find_blocked_folders_and_broken_links(workspace, task_folder_names), *_check_genaipa_toml(workspace)]
     for name, (_, path) in workspace.nearest_files("questions").items():
         findings += _check_questions(workspace, name, path)
     for _, path in workspace.nearest_files("rubrics").values():
@@ -263,7 +263,7 @@ def _check_workspace(
     for name in workspace.nearest_files("policies"):
         findings += _check_document(workspace, name)
     for name in workspace.nearest_files("annotations"):
-        findings += _check_annotations(workspace, name)
+        findings += _check_nearest_annotations(workspace, name)
     for name in workspace.nearest_files("corrections"):
         findings += _check_corrections(workspace, name)
     findings += check_prompts(workspace)
@@ -297,7 +297,9 @@ def _check_questions(workspace: Workspace, set_name: str, path: Path) -> list[Fi
     return convert_to_findings((*errors, *against))
 
 
-def _find_unusable_paths(workspace: Workspace, task_folder_names: Iterable[str]) -> Iterator[FileProblem]:
+def _find_blocked_folders_and_broken_links(
+    workspace: Workspace, task_folder_names: Iterable[str]
+) -> Iterator[FileProblem]:
     """Yield names of folders and files that something else has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
@@ -360,7 +362,7 @@ def _check_document(workspace: Workspace, document_name: str) -> list[FileProble
     return convert_to_findings([*unread, *errors])
 
 
-def _check_annotations(workspace: Workspace, document_name: str) -> Iterator[FileProblem]:
+def _check_nearest_annotations(workspace: Workspace, document_name: str) -> Iterator[FileProblem]:
     path = workspace.nearest_files("annotations")[document_name][1]
     annotated, errors = read_valid_yaml_part_and_errors(
         path, Annotations, partial(annotation_problems, path, document_name)
@@ -513,7 +515,7 @@ def _check_run_folder(folder: RunFolder) -> Iterator[FileProblem]:
 
 def _find_breaks_in_score_log(workspace: Workspace) -> Iterator[FileProblem]:
     try:
-        with open_existing_store(workspace, allow_damaged=True) as store:
+        with open_existing_store(workspace, allow_changed_events=True) as store:
             if store is not None:
                 yield from (
                     FileProblem(store.name, "", problem) for problem in verify_log_and_list_breaks(store).breaks

@@ -85,7 +85,7 @@ class Workspace:
         return path
 
     @property
-    def systems_file(self) -> Path | None:
+    def own_systems_file_or_none(self) -> Path | None:
         """The user's additions to the catalog of systems; None without a workspace or the file."""
         path = self.home / SYSTEMS
         return path if self.layers[0][0] == "workspace" and path.is_file() else None
@@ -100,7 +100,7 @@ class Workspace:
         for layer, folder in self.layers:
             layer_files: dict[str, Path] = {}
             kind_folder = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / subfolder
-            for entry in _list_entries(kind_folder):
+            for entry in _list_entries_even_hidden(kind_folder):
                 stem, dot, suffix = entry.name.rpartition(".")
                 if stem and dot + suffix in SUFFIXES[kind] and _is_file(entry) and not stem.startswith("."):
                     layer_files.setdefault(stem, kind_folder / entry.name)
@@ -123,7 +123,7 @@ class Workspace:
         return Workspace(home=self.home, layers=self.layers[layer_index:])
 
 
-def _list_entries(folder: Path) -> list[os.DirEntry[str]]:
+def _list_entries_even_hidden(folder: Path) -> list[os.DirEntry[str]]:
     """Return what is in a folder, by name; nothing where there is none."""
     try:
         with os.scandir(folder) as entries:

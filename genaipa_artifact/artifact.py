@@ -79,7 +79,7 @@ def _write_artifact_files(
 ) -> tuple[WrittenPack, HedsDataSheet]:
     begun = time.process_time()
     guidelines = load_guidelines(workspace, load_rubric(workspace))
-    packed = pack_study(workspace, sources, folder / STUDY, with_excluded_answers=include_excluded)
+    packed = pack_study(workspace, sources, folder / STUDY, count_excluded_in_report=include_excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
     licenses = sorted(
         {name for source in sources for name in SharingPermission(source.folder, source.manifest).licenses}
@@ -294,11 +294,11 @@ EXTRAS = ("reports",)
 
 def pin_versions_of_report_packages() -> str:
     """Return a line `name==version` for each package that genaipa needs for reports, as they are installed here."""
-    packages = sorted(name for name in map_dependencies_to_requirements("genaipa", EXTRAS) if name != "genaipa")
+    packages = sorted(name for name in map_dependencies_to_what_they_need("genaipa", EXTRAS) if name != "genaipa")
     return "".join(f"{name}=={distribution(name).version}\n" for name in packages)
 
 
-def map_dependencies_to_requirements(package_name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
+def map_dependencies_to_what_they_need(package_name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
     """List what a package with these extras needs, directly or not, as installed: package → its requirements."""
     packages: dict[str, set[str]] = {}
     _add_installed_requirements(package_name, extras, packages, set())

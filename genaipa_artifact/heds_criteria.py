@@ -178,7 +178,7 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
     methods = {
         "averages": "Averages have intervals where they rest on enough, as the note of their table says.",
         "system-differences": "Differences of M_all between systems are tested where there is enough; p is "
-        f"adjusted by Holm's method{_phrase_levels_of_tests(records)}.",
+        f"adjusted by Holm's method{_phrase_significance_levels_of_tests(records)}.",
     }
     present = [name for name in methods if name in records.tables]
     if "system-differences" in present and not _has_tested_differences(records):
@@ -197,7 +197,7 @@ def _has_tested_differences(records: HumanEvaluationRecords) -> bool:
     return "p_holm" not in data or bool(data["p_holm"].notna().any())
 
 
-def _phrase_levels_of_tests(records: HumanEvaluationRecords) -> str:
+def _phrase_significance_levels_of_tests(records: HumanEvaluationRecords) -> str:
     """Say below which p the report's differences count; empty where its table does not."""
     table = records.tables.get("system-differences")
     if table is None or "level" not in table.data:

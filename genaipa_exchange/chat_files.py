@@ -79,7 +79,7 @@ def _split_file_into_items(raw: bytes, allowance: ReadingAllowance, member_name:
     if not head.startswith((b"{", b"[")):
         return []
     try:
-        items = _list_items_if_json_lines(raw) or _list_labelled_entries_of_json_array(raw)
+        items = _list_items_if_json_lines(raw) or _list_labelled_entries_of_json_value(raw)
     except DAMAGE as error:
         wrong = f"is damaged, or was cut off ({clip_error_message(error)}); download or copy it again."
         raise DataError(allowance.source, wrong, clip(member_name)) from None
@@ -103,7 +103,7 @@ def _list_items_if_json_lines(raw: bytes) -> Items:
     return [(f"line {n}", msgspec.Raw(line)) for n, line in lines if line.strip()]
 
 
-def _list_labelled_entries_of_json_array(raw: bytes) -> Items:
+def _list_labelled_entries_of_json_value(raw: bytes) -> Items:
     """List the entries of a file that is one JSON value; those of promptfoo stand one or two levels deep."""
     if raw.lstrip().startswith(b"["):
         return [(f"entry {n}", entry) for n, entry in enumerate(decode_lenient_json(raw, list[msgspec.Raw]), 1)]

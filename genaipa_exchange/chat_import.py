@@ -84,7 +84,7 @@ class ChatImport:
         for exchange in chat.exchanges:
             self._messages += 1
             texts, pastes = self._split_off_and_note_shown_documents(exchange, documents_shown)
-            documents = self._list_candidate_documents(file, chat, documents_shown)
+            documents = self._list_documents_named_or_shown(file, chat, documents_shown)
             if not documents:
                 self._without_document += 1
                 continue
@@ -134,7 +134,7 @@ class ChatImport:
         hint = f"add it first: genaipa policies add {name}" if is_file_address_or_stdin(name) else ""
         raise UnknownNameError("policy", name, self._incoming.given_and_workspace_document_names, hint)
 
-    def _list_candidate_documents(
+    def _list_documents_named_or_shown(
         self, file: ExportFile, chat: Chat, documents_shown: _ShownDocuments
     ) -> list[Document]:
         """List the documents that the next question may be about."""

@@ -216,7 +216,7 @@ def _assign_repetitions(answers: Sequence[MatchedAnswer]) -> list[int]:
     return repetitions
 
 
-def _classify_answer_status(answer: MatchedAnswer) -> Status:
+def _classify_as_failed_cut_or_answered(answer: MatchedAnswer) -> Status:
     if answer.reply is None:
         return "failed"
     is_thoughts_alone = bool(answer.reply.thoughts) and not answer.reply.answer
@@ -229,7 +229,7 @@ def _make_answer_record(
     reply, exchange = answer.reply, answer.exchange
     return Record(
         key=key,
-        status=_classify_answer_status(answer),
+        status=_classify_as_failed_cut_or_answered(answer),
         conversation=conversation_name,
         kind="answer",
         system=answer.system,

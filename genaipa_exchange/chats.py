@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.errors import DataError, clip
-from genaipa.files.stamps import format_timestamp
+from genaipa.files.stamps import format_utc_milliseconds
 from genaipa.files.text import DAMAGE, clip_error_message
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def format_moment_or_empty(time_value: Any) -> str:
     """Return a time, in seconds or in ISO 8601, as records have it; empty where it is none."""
     try:
         moment = dt.datetime.fromtimestamp(time_value, dt.UTC) if isinstance(time_value, int | float) else None
-        return format_timestamp(moment or dt.datetime.fromisoformat(time_value))
+        return format_utc_milliseconds(moment or dt.datetime.fromisoformat(time_value))
     except (ValueError, TypeError, OverflowError, OSError):
         return ""
 

@@ -63,7 +63,7 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
     """Write three files and `README.md`."""
     import pyarrow as pa
 
-    from genaipa.answers.tidy import write_frame_as_csv_or_parquet as write_tidy
+    from genaipa.answers.tidy import write_filled_columns_as_csv_or_parquet as write_tidy
 
     texts = (
         *_ANSWER_COLUMNS,

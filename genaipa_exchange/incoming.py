@@ -36,7 +36,7 @@ from genaipa.runs.imported import (
     RecordedRun,
     count_records_by_status,
     encode_answers_and_manifest,
-    update_run_folder_listing_changed_name,
+    update_run_listing_its_name_if_changed,
 )
 from genaipa.runs.integrity import describe_record_flaw_or_empty as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, WithheldTextFacts
@@ -354,7 +354,7 @@ class Incoming:
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)
         for name, files in self._runs.items():
-            update_run_folder_listing_changed_name(self.workspace.runs / name, files)
+            update_run_listing_its_name_if_changed(self.workspace.runs / name, files)
         notes = (*self._notes, *notes)
         return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, notes, matches)
 

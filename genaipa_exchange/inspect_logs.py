@@ -24,7 +24,7 @@ from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clip
 from genaipa.files.limits import INSPECT_LOG, ReadingAllowance, limit_reading
 from genaipa.files.names import clean_folder_name
-from genaipa.files.stamps import format_timestamp, now
+from genaipa.files.stamps import format_utc_milliseconds, now
 from genaipa.files.text import sha256_of
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
@@ -131,7 +131,7 @@ class _InspectLogWriter:
         name = self.run.name if is_only_log else self.name
         head = self._make_log_head(name).model_dump_json(exclude_none=True)
         # Inspect lists logs in JSON by such names only, and takes what comes last for the task's id.
-        begun = format_timestamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
+        begun = format_utc_milliseconds(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
         path = self._folder / f"{begun}_{self.experiment}_{name.replace('_', '-')}_{self.task_id}.json"
         with path.open("w", encoding="utf-8") as log, self._samples.open(encoding="utf-8") as samples:
             log.write(head.removesuffix("}") + ',"samples":[')
@@ -160,13 +160,13 @@ class _InspectLogWriter:
         results = log.EvalResults(
             total_samples=self.answers,
             completed_samples=self.answers,
-            scores=list(self._iterate_mean_analyst_scores(log)),
+            scores=list(self._iterate_mean_scores_of_each_analyst(log)),
         )
         begun, ended = zip(*self._times, strict=True) if self._times else ([self._created], [self._created])
         stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
         return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
 
-    def _iterate_mean_analyst_scores(self, log_module: Any) -> Iterator[Any]:
+    def _iterate_mean_scores_of_each_analyst(self, log_module: Any) -> Iterator[Any]:
         for analyst, sums in self._sums.items():
             means = {metric: total / self._numbers[analyst] for metric, total in sums.items()}
             metrics = {metric: log_module.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
@@ -223,8 +223,8 @@ def _make_inspect_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
         ],
         output=output,
         scores=_make_inspect_scores(answer.scores, record.reply or "", rubric),
-        started_at=format_timestamp(started) if started else None,
-        completed_at=format_timestamp(started + dt.timedelta(seconds=record.seconds)) if started else None,
+        started_at=format_utc_milliseconds(started) if started else None,
+        completed_at=format_utc_milliseconds(started + dt.timedelta(seconds=record.seconds)) if started else None,
         total_time=record.seconds,
         working_time=record.seconds,
         metadata=metadata | ({"excluded": answer.excluded} if answer.excluded else {}),
@@ -370,7 +370,7 @@ def _read_foreign_sample(path_for_errors: Path, sample: Any, log_created: str) -
         _STATUS.get(output.stop_reason, "answered"),
         clip(sample.error.message, 200) if sample.error else "",
         output.model or None,
-        format_timestamp(dt.datetime.fromisoformat(sample.started_at or log_created)),
+        format_utc_milliseconds(dt.datetime.fromisoformat(sample.started_at or log_created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
         Usage(
             input=parse_token_count_or_zero(usage.input_tokens), output=parse_token_count_or_zero(usage.output_tokens)

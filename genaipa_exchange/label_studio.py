@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.errors import DataError, clip, format_shell_command, name_suggestion
 from genaipa.files.limits import JSON, limit_reading
-from genaipa.files.stamps import format_timestamp, now
+from genaipa.files.stamps import format_utc_milliseconds, now
 from genaipa.files.text import DAMAGE, clip_error_message, read_text
 from genaipa.scoring.answers import format_question_with_earlier_exchange
 from genaipa.scoring.events import Event, new_event_id
@@ -201,7 +201,7 @@ def _import_annotation_unless_empty(
 def _convert_time_to_stamp_or_now(text: str) -> str:
     """Return a time as events have it; this moment where there is none."""
     try:
-        return format_timestamp(dt.datetime.fromisoformat(text))
+        return format_utc_milliseconds(dt.datetime.fromisoformat(text))
     except (ValueError, OverflowError):  # the latter for a day that is none in UTC
         return now()
 

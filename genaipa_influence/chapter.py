@@ -9,7 +9,7 @@ from genaipa_influence.tables import (
     collect_scores_recording_aids,
     describe_aids_with_too_few_scores,
     describe_significant_aid_effects,
-    estimate_and_adjust_aid_effects,
+    estimate_and_adjust_aid_effects_on_m_all,
     tabulate_aid_effects_by_metric,
     tabulate_aid_effects_by_system,
 )
@@ -41,7 +41,7 @@ class InfluenceChapter(ChapterMaker):
         scores = collect_scores_recording_aids(study)
         if scores.frame.empty:
             return None
-        movements = estimate_and_adjust_aid_effects(scores, study.rubric.metrics)
+        movements = estimate_and_adjust_aid_effects_on_m_all(scores, study.rubric.metrics)
         influence = tabulate_aid_effects_by_system(scores, movements)
         return Chapter(
             "influence",
@@ -55,11 +55,11 @@ class InfluenceChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence for each aid that moves values."""
-        if not study.knows_facts("aids"):
+        if not study.has_any_value_of_each_fact("aids"):
             return []
         scores = collect_scores_recording_aids(study)
         return list(
             describe_significant_aid_effects(
-                scores, estimate_and_adjust_aid_effects(scores, study.rubric.metrics), study
+                scores, estimate_and_adjust_aid_effects_on_m_all(scores, study.rubric.metrics), study
             )
         )

@@ -30,10 +30,10 @@ class AidsOnScreen(ScoreFact):
 
     def make_event_reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:  # noqa: ARG002 - of each score alone
         """Return what reads the aids of a score."""
-        return _read_shown_and_withheld_aids
+        return _join_names_of_shown_and_withheld_aids
 
 
-def _read_shown_and_withheld_aids(event: Event) -> Row:
+def _join_names_of_shown_and_withheld_aids(event: Event) -> Row:
     aids = event.shown.aids if event.shown else {}
     if not aids:
         return {}

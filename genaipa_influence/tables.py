@@ -116,13 +116,15 @@ class AdjustedAidEffect:
         return self.p < _SIGNIFICANT
 
 
-def estimate_and_adjust_aid_effects(scores: ScoresRecordingAids, metrics: Iterable[str]) -> list[AdjustedAidEffect]:
+def estimate_and_adjust_aid_effects_on_m_all(
+    scores: ScoresRecordingAids, metrics_to_compare_with_suggestions: Iterable[str]
+) -> list[AdjustedAidEffect]:
     """Return what each aid does to M_all, and suggestions to how many values are as suggested."""
     movements: list[AdjustedAidEffect] = []
     for aid in scores.aid_names:
         rows = scores.select_scores_and_mark_aid_shown(aid)
         movements.append(AdjustedAidEffect(aid, _estimate_effect_on_column(rows, _POINTS)))
-        for metric in metrics if aid == SUGGESTIONS else ():
+        for metric in metrics_to_compare_with_suggestions if aid == SUGGESTIONS else ():
             compared = _select_suggested_and_mark_equal(rows, metric)
             if len(compared):
                 sides = compared.groupby("shown")["same"].mean()

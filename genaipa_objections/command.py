@@ -139,7 +139,7 @@ def accept(
             why=correction.why if why is None else why,
         )
     check_correction_ends_silence(correction.silent, find_annotated_silence(workspace, objection.objection))
-    _store_ruling(workspace, objection, by, correction, reason)
+    _store_ruling_in_place_of_earlier(workspace, objection, by, correction, reason)
     show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
     show(format_corrections_export_command(workspace, objection.objection.document), no_wrap=True)
 
@@ -156,7 +156,7 @@ def reject(
     """
     workspace = current_workspace()
     objection = _find_objection_by_id_prefix_or_raise(workspace, objection_id)
-    _store_ruling(workspace, objection, by, None, reason)
+    _store_ruling_in_place_of_earlier(workspace, objection, by, None, reason)
     show(f"{objection.objection.document} {objection.objection.question}: rejected.")
 
 
@@ -245,7 +245,7 @@ def _find_objection_by_id_prefix_or_raise(workspace: Workspace, id_prefix: str) 
     return matches[0]
 
 
-def _store_ruling(
+def _store_ruling_in_place_of_earlier(
     workspace: Workspace, objection: FiledObjection, adjudicator_name: str, correction: Correction | None, reason: str
 ) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""

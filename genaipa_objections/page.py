@@ -9,7 +9,12 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.objections import Status, annotation_key, collect_objections_even_withdrawn, make_correction
+from genaipa.scoring.objections import (
+    Status,
+    collect_objections_even_withdrawn,
+    digest_question_set_and_question_id,
+    make_correction,
+)
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -65,7 +70,7 @@ def show_page(desk: Desk, user: User) -> None:
         return
     desk.current.read_new_events()
     all_objections = list_objections_to_desk_answers(desk)
-    visible = _select_objections_user_may_see(desk, user, all_objections)
+    visible = _hide_objections_while_user_may_score(desk, user, all_objections)
     counts = Counter(objection.status for objection in visible)
     state_counts = ", ".join(f"{counts[status]:,} {status}" for status in get_args(Status) if counts[status]) or "none"
     hidden = len(all_objections) - len(visible)
@@ -87,7 +92,7 @@ def show_page(desk: Desk, user: User) -> None:
         key=lambda objection: (
             objection.objection.document,
             objection.objection.question,
-            annotation_key(objection.objection),
+            digest_question_set_and_question_id(objection.objection),
         )
     )
     if not chosen:
@@ -111,7 +116,8 @@ def show_page(desk: Desk, user: User) -> None:
         about_same_answer = (
             same_answer
             for same_answer in visible
-            if annotation_key(same_answer.objection) == annotation_key(objection.objection)
+            if digest_question_set_and_question_id(same_answer.objection)
+            == digest_question_set_and_question_id(objection.objection)
         )
         beside = [
             same_answer
@@ -129,7 +135,9 @@ def show_page(desk: Desk, user: User) -> None:
         _show_ruling_form_and_store_ruling(desk, user, case, objection)
 
 
-def _select_objections_user_may_see(desk: Desk, user: User, objections: list[FiledObjection]) -> list[FiledObjection]:
+def _hide_objections_while_user_may_score(
+    desk: Desk, user: User, objections: list[FiledObjection]
+) -> list[FiledObjection]:
     """Select the objections except those to an annotated answer beside which this user may be asked to score."""
     if not user.scores or not objections:
         return objections

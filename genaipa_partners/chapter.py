@@ -13,7 +13,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tab
 from genaipa.reports.conduct import describe_scores_not_blind
 from genaipa.reports.crossed import document_numbers_or_minus_one, number_labels_and_list_distinct
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.agreement import agreement_columns, measure_agreement_by_group
+from genaipa.scoring.agreement import alpha_ac2_and_reason_columns, measure_agreement_by_group
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.words import format_count
 from genaipa_partners.joining import read_partner_or_empty
@@ -226,7 +226,7 @@ def tabulate_alpha_in_and_across_partners(study: Study) -> Table:
         for answers, metrics in measure_agreement_by_group(events, study.rubric, groups).values():
             for metric, agreed in metrics.items() if answers else ():
                 about = {"of": of, "metric": study.rubric.display_names[metric], "answers": answers}
-                rows.append({**about, **agreement_columns(agreed)})
+                rows.append({**about, **alpha_ac2_and_reason_columns(agreed)})
     measures = ["alpha", "low", "high", "ac2", "agreement"]
     columns = ["of", "metric", *measures, "answers", "reason"]
     return make_table(

@@ -172,7 +172,7 @@ def send(
     workspace = find_workspace(folder) if folder else current_workspace()
     notes = find_pack_notes_or_raise(workspace)
     path = output or Path(f"{notes['partner']}{ENDING}")
-    with open_existing_store(workspace, allow_damaged=True) as store:
+    with open_existing_store(workspace, allow_changed_events=True) as store:
         if store is None:
             start = format_shell_command("genaipa", "score", *([pack] if pack else []))
             raise UsageError(f"There are no scores in {workspace.home} yet; start with: {start}")

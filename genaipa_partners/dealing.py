@@ -55,13 +55,13 @@ def deal_threads(
     language_by_partner: Mapping[str, str],
     shared_fraction: float,
     randomness: KeyedRandomness,
-    training_answers: Collection[str] = (),
+    answers_shared_for_training: Collection[str] = (),
 ) -> Deal:
     """Deal threads to partners, whose language may be empty for any.
 
     `shared_fraction` (0 to 1) of each language goes to all.
 
-    Answers for `training_answers` come first among the shared. A UsageError for a language that no partner takes, and
+    Answers for `answers_shared_for_training` come first among the shared. A UsageError for a language that no partner takes, and
     for a partner who would get nothing.
     """
     threads_by_language: defaultdict[str, list[AnswerThread]] = defaultdict(list)
@@ -75,8 +75,8 @@ def deal_threads(
             language, threads_by_language[language], language_by_partner
         )
         ordered = _shuffle_threads_alternating_systems(threads_by_language[language], randomness)
-        for_all = [thread for thread in ordered if not set(training_answers).isdisjoint(thread.answers)]
-        untrained = [thread for thread in ordered if set(training_answers).isdisjoint(thread.answers)]
+        for_all = [thread for thread in ordered if not set(answers_shared_for_training).isdisjoint(thread.answers)]
+        untrained = [thread for thread in ordered if set(answers_shared_for_training).isdisjoint(thread.answers)]
         extra = max(ceil(shared_fraction * len(ordered) - _ROUNDING) - len(for_all), 0)
         shared += [*for_all, *untrained[:extra]]
         threads_by_language[language] = untrained[extra:]

@@ -45,7 +45,7 @@ from genaipa.runs.records import (
 )
 from genaipa.scoring.answers import AnswerPool
 from genaipa.scoring.current import effective_scores_and_adjudications
-from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
+from genaipa.scoring.evidence.doubts import describe_likely_wrong_cited_section
 from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People, StudyPlan, load_desk_people_and_plan, read_counted_events
@@ -120,7 +120,7 @@ class StudyTexts:
         """Digest in packs → text."""
         self._packed: dict[str, str] = {}
         """Digest of an answer → digest in packs."""
-        for digest in sorted(self._list_wanted_answers()):
+        for digest in sorted(self._list_sampled_answers_or_all()):
             self._add_answer_and_get_pack_digest(digest)
         if not self.texts:
             raise UsageError("These runs have no answers to score.")
@@ -146,7 +146,7 @@ class StudyTexts:
             f"partners need them to tell whether an answer is right. Write them first, then split again: {command}"
         )
 
-    def _list_wanted_answers(self) -> list[str]:
+    def _list_sampled_answers_or_all(self) -> list[str]:
         """List the answers in the random part, if one was drawn, else all."""
         sampled = (
             frozenset[str]()
@@ -422,7 +422,7 @@ class _PartnerPack:
             totals=count_records_by_status(records),
         )
         if self._study.pool.authors:
-            marks = self._author_marks.select_answers({text.digest for text in texts})
+            marks = self._hashed_answer_authors.select_answers({text.digest for text in texts})
             files[MARKS] = msgspec.json.format(msgspec.json.encode(marks), indent=1) + b"\n"
         files |= {f"documents/{document.digest}.txt": document.text.encode() for document in texts_by_name.values()}
         if doubts := [doubt for text in texts if (doubt := _make_exclusion_of_doubted_annotation(text.case))]:
@@ -430,7 +430,7 @@ class _PartnerPack:
         return files | encode_answers_and_manifest(manifest, records)
 
     @cached_property
-    def _author_marks(self) -> AuthorMarks:
+    def _hashed_answer_authors(self) -> AuthorMarks:
         """Who wrote which answer, so that nobody is asked here for what they wrote, and nothing else is told.
 
         Made of all answers of the pack: each has as many marks, in whatever run it is.
@@ -488,7 +488,7 @@ def _make_exclusion_of_doubted_annotation(case: ScoringCase) -> Exclusion | None
     """
     if case.annotated is None:
         return None
-    wrong_citation = describe_doubtful_annotated_citation(case.annotated, case.document, case.part_set)
+    wrong_citation = describe_likely_wrong_cited_section(case.annotated, case.document, case.part_set)
     reason = case.doubt.removesuffix(wrong_citation).strip()
     key = f"{case.document.name}|{case.answer.question}"
     return Exclusion("annotation", key, "doubt", reason) if reason else None

@@ -30,7 +30,7 @@ class PeopleChapter(ChapterMaker):
         return Chapter(
             "people",
             "People who wrote answers",
-            f"People answered the same questions. {_describe_how_others_score(study)}".strip(),
+            f"People answered the same questions. {_describe_whether_scored_blind_or_empty(study)}".strip(),
             [tabulate_author_counts_by_system(study)],
         )
 
@@ -61,7 +61,7 @@ def _select_answers_with_known_author(study: Study) -> pd.DataFrame:
     return answers[answers["author"].notna() & (answers["author"] != "")]
 
 
-def _describe_how_others_score(study: Study) -> str:
+def _describe_whether_scored_blind_or_empty(study: Study) -> str:
     """Say that others scored people's answers blind, or how many of these scores were not; empty without a score."""
     answers = set(_select_answers_with_known_author(study)["answer"].astype("str"))
     scores = [score for score in study.independent_scores if score.answer in answers]

@@ -23,11 +23,11 @@ class AuthorFact(Fact):
 
     def read_row_of_answer(self, run: RunInputs, record: MeasuredRecordHead) -> Row:
         """Read the sign; nothing of an answer that no person wrote."""
-        sign = run.compute_once(_map_answers_to_author_pseudonyms).get((record.key, record.digest))
+        sign = run.compute_once(_map_keys_and_digests_to_author_hashes).get((record.key, record.digest))
         return {"author": sign} if sign else {}
 
 
-def _map_answers_to_author_pseudonyms(run: RunInputs) -> dict[tuple[str, str], str]:
+def _map_keys_and_digests_to_author_hashes(run: RunInputs) -> dict[tuple[str, str], str]:
     """Return (key, digest) → the sign of the author, of a run's answers."""
     return {
         (authorship.key, authorship.answer): hashlib.sha256(

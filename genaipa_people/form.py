@@ -94,9 +94,9 @@ def _load_form_component() -> ComponentRenderer:
     return v2.component("genaipa_people_form", html='<div class="form"></div>', css=style, js=script)
 
 
-def _read_draft_id_text_and_seconds(browser_event: str) -> tuple[str, str, float] | None:
+def _read_draft_id_text_and_seconds(browser_event_name: str) -> tuple[str, str, float] | None:
     """Read what the browser tells: the question, the text, and the seconds that it was on screen; None if nothing."""
-    message = st.session_state[KEY].get(browser_event)
+    message = st.session_state[KEY].get(browser_event_name)
     if not message:
         return None
     return str(message["id"]), str(message["text"]), min(max(float(message["seconds"]), 0.0), _LONGEST_DAY)

@@ -96,7 +96,7 @@ def _save_empty_drafts_of_reserved_answers(desk: Desk, user: User) -> None:
 def _find_questions_with_seen_annotations(desk: Desk, user: User) -> set[tuple[str, str]]:
     """Return the questions (a document's digest, a question's id) whose annotated answers this writer has seen."""
     digests = chain(
-        (score.answer for score in desk.queue.scoring_history(user.name).scores),
+        (score.answer for score in desk.queue.current_scores_and_pace(user.name).scores),
         (draft.answer for draft in desk.store.load_drafts_of_analyst(user.name) if draft.kind != "reply"),
         desk.current.answers_with_seen_scores(user.name),
         desk.current.answers_with_seen_system(user.name),

@@ -41,7 +41,7 @@ class PointRatings(AnswerPartRatings):
                     counts[event.answer, number][_tick_value_code(ticks, point.id)] += 1
         return dict(counts)
 
-    def tabulate_judges_alone(self, study: Study, judge_verdicts: Verdicts) -> Table:
+    def tabulate_judge_ratings_by_system(self, study: Study, judge_verdicts: Verdicts) -> Table:
         """Tabulate recall of vital points and the harm rate by judges' ticks alone."""
         return tabulate_point_recall_and_harm_by_judge(study, judge_verdicts)
 

@@ -81,9 +81,9 @@ class RayLauncher(Launcher):
                         index, _read_exit_code_and_relay_lines(ray, launch, index, reference)
                     ):
                         todo.clear()
-                        _cancel_tasks(ray, running)
+                        _cancel_tasks_gently_and_wait(ray, running)
         except BaseException:
-            _cancel_tasks(ray, running)
+            _cancel_tasks_gently_and_wait(ray, running)
             raise
         finally:
             ray.shutdown()
@@ -156,7 +156,7 @@ def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, slice_index
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
         launch.say(
-            f"{launch.slice_name(slice_index)} was abandoned after {RETRIES} retries: {_last_line_of_error(error)}."
+            f"{launch.slice_label_in_words(slice_index)} was abandoned after {RETRIES} retries: {_last_line_of_error(error)}."
         )
         return -1
     for line in errors.splitlines():
@@ -164,7 +164,7 @@ def _read_exit_code_and_relay_lines(ray: ModuleType, launch: Launch, slice_index
     return int(code)
 
 
-def _cancel_tasks(ray: ModuleType, slice_index_by_task: Mapping[Any, int]) -> None:
+def _cancel_tasks_gently_and_wait(ray: ModuleType, slice_index_by_task: Mapping[Any, int]) -> None:
     """Have these tasks stop in order, and wait for them."""
     with contextlib.suppress(ray.exceptions.RayError, RuntimeError):
         for reference in slice_index_by_task:

@@ -22,7 +22,7 @@ from genaipa.scoring.evidence.passages import (
     list_normalized_words,
 )
 from genaipa.scoring.evidence.section_finder import overlap_by_half_of_shorter
-from genaipa.scoring.evidence.support import find_supporting_sentence_spans, sentence_spans
+from genaipa.scoring.evidence.support import find_supporting_sentence_spans, sentence_spans_without_headings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -44,7 +44,7 @@ class RightSections:
 
     def __init__(self, document: Document, targets: Iterable[Span], support: Collection[Span] = ()) -> None:
         self._support = frozenset(support)
-        sentences = sentence_spans(document.text)
+        sentences = sentence_spans_without_headings(document.text)
         self.sections = [
             [sentence for sentence in sentences if target[0] <= sentence[0] and sentence[1] <= target[1]] or [target]
             for target in dict.fromkeys(targets)
@@ -131,11 +131,11 @@ def count_passages_and_right_sections(
         sections=len(right_sections.sections),
         sections_shown=right_sections.count_shown_sections(shown_spans),
         shown_at=shown_at,
-        quotes=int(_does_reply_repeat_passages(reply, passages)),
+        quotes=int(_is_half_of_reply_from_passages(reply, passages)),
     )
 
 
-def _does_reply_repeat_passages(reply: str, passages: Sequence[Passage]) -> bool:
+def _is_half_of_reply_from_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Tell whether at least half of a reply's words are in runs that its passages have."""
     words = list_normalized_words(reply) if passages else []
     having = {run for passage in passages for run in list_four_word_runs(list_normalized_words(passage.text))}

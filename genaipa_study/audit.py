@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from genaipa.runs.exclusions import Exclusion
-from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_doubtful_annotated_citation
+from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, describe_likely_wrong_cited_section
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import join_some
 from genaipa_study.copies import (
@@ -37,7 +37,7 @@ from genaipa_study.copies import (
     two_means_if_they_differ,
 )
 from genaipa_study.findings import Finding, make_finding_about_answer
-from genaipa_study.layout import DOCUMENTS, parse_question_id_and_label_number, question_origin, read_csv_rows
+from genaipa_study.layout import DOCUMENTS, faq_or_user_origin, parse_question_id_and_label_number, read_csv_rows
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
 
@@ -113,7 +113,7 @@ def audit_annotations(tree: PublishedTree, document: Document, annotations: Anno
         position = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
             yield Finding("annotation-copied", *position, answer.note, document=document.name, question=question)
-        if misplacement := describe_doubtful_annotated_citation(answer, document, annotations.part_set):
+        if misplacement := describe_likely_wrong_cited_section(answer, document, annotations.part_set):
             yield Finding("annotation-wrong-part", *position, misplacement, document=document.name, question=question)
 
 
@@ -292,7 +292,7 @@ def _find_unreachable_scores(tables: Tables) -> Iterator[Finding]:
         if score.document:
             possible_values = (
                 _list_possible_m_all_means_of_three()
-                if question_origin(score.question) == "user"
+                if faq_or_user_origin(score.question) == "user"
                 else _list_possible_m_all_values()
             )
             value = score.m_all or 0.0

@@ -20,7 +20,7 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.scoring.rubric import M_ALL_RANGE, shipped_rubric
-from genaipa_study.layout import M_ALL_IN_TABLES, STUDY_EXPERIMENTS, question_origin
+from genaipa_study.layout import M_ALL_IN_TABLES, STUDY_EXPERIMENTS, faq_or_user_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -228,8 +228,8 @@ def _common_question_groups(table: PublishedTable, other_table: PublishedTable) 
     """Yield all questions, FAQs' and users' that both tables have."""
     common = [question for question in table.rows if question in other_table.rows]
     yield "scores", common
-    yield "FAQ scores", [question for question in common if question_origin(question) == "faq"]
-    yield "scores of users' questions", [question for question in common if question_origin(question) == "user"]
+    yield "FAQ scores", [question for question in common if faq_or_user_origin(question) == "faq"]
+    yield "scores of users' questions", [question for question in common if faq_or_user_origin(question) == "user"]
 
 
 def _pair_whole_tables(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
@@ -298,7 +298,7 @@ def _find_nearly_equal_uncopied_parts(
         if equal_telling < _SHARE * telling or equal_telling < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
         # A copied half is not to take the other one with it.
-        halves = ([pair for pair in pairs if question_origin(pair[0][0]) == origin] for origin in ("faq", "user"))
+        halves = ([pair for pair in pairs if faq_or_user_origin(pair[0][0]) == origin] for origin in ("faq", "user"))
         if any(
             equal_telling < _HALF * telling
             for equal_telling, telling in (

@@ -197,7 +197,7 @@ def parse_question_id_and_label_number(label: str) -> tuple[str, int] | None:
     return (question, number) if kind and question in POLICY_IDS else None
 
 
-def question_origin(question: str) -> str:
+def faq_or_user_origin(question: str) -> str:
     """Return `faq` or `user`: from where the study has the question."""
     return "user" if "_u" in question else "faq"
 

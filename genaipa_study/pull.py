@@ -54,7 +54,7 @@ def read_published_document_text(tree: PublishedTree, document_name: str) -> str
     return read_text(tree.folder / DOCUMENTS[document_name].path).replace("\r\n", "\n")
 
 
-def convert_document_and_list_notes(tree: PublishedTree, document_name: str) -> tuple[str, About, list[str]]:
+def read_document_and_note_inexact_segments(tree: PublishedTree, document_name: str) -> tuple[str, About, list[str]]:
     """Return the text, its metadata, and sentences about segments that differ from it."""
     published, text = DOCUMENTS[document_name], read_published_document_text(tree, document_name)
     part_sets, notes = {}, []
@@ -346,7 +346,7 @@ def _write_converted_files_and_list_notes(tree: PublishedTree) -> list[str]:
     outputs: dict[str, str] = {}
     notes: list[str] = []
     for name in DOCUMENTS:
-        text, about, inexact = convert_document_and_list_notes(tree, name)
+        text, about, inexact = read_document_and_note_inexact_segments(tree, name)
         annotations = convert_annotations(tree, name)
         outputs[f"policies/{name}.txt"] = text
         outputs[f"policies/{name}.yaml"] = _format_yaml(about)

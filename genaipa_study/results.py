@@ -18,11 +18,11 @@ from genaipa_study.layout import (
     REGULATION_IDS,
     REGULATIONS,
     RESULTS,
+    faq_or_user_origin,
     find_closest_document_name,
     find_experiment_by_title,
     list_available_files,
     parse_question_id_and_label_number,
-    question_origin,
     read_csv_rows,
     system_of_file,
 )
@@ -114,7 +114,7 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
             reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' appears twice."
             yield table.make_finding("unplaced", f"A{line}", reason)
             continue
-        question, times = label[0], count_scores_averaged_in_cell(experiment, label[0])
+        question, times = label[0], count_averaged_scores_or_zero_if_unknown(experiment, label[0])
         questions.add(question)
         for column, document in documents.items():
             value, cell = _read_cell_number(row, column), f"{column_letter(column + 1)}{line}"
@@ -134,9 +134,9 @@ def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterat
                 yield table.make_score(cell, "", question, m_all=None, averaged=len(POLICIES) * times, **values)
 
 
-def count_scores_averaged_in_cell(experiment: StudyExperiment, question: str) -> int:
+def count_averaged_scores_or_zero_if_unknown(experiment: StudyExperiment, question: str) -> int:
     """Count the scores that one cell is the mean of; 0 where the study doesn't say."""
-    if question_origin(question) == "faq":
+    if faq_or_user_origin(question) == "faq":
         return 1
     # User questions were asked three times, and which of the answers were scored is not published.
     return PARAPHRASES if experiment == "robustness" else 0

@@ -24,12 +24,12 @@ from genaipa_study.layout import (
     POLICIES,
     POLICY_IDS,
     REPETITIONS,
+    faq_or_user_origin,
     find_closest_document_name,
     find_experiment_by_title,
     list_available_files,
     list_wordings,
     parse_question_id_and_label_number,
-    question_origin,
     system_of_file,
 )
 
@@ -230,7 +230,9 @@ class _RowReader:
         question_wording = self._texts.get(reduce_question_to_letters(question_text))
         if question_wording:
             return question_wording[0], max(1, WORDINGS.index(question_wording[1]))
-        is_paraphrase = question_text and self._last[0] == row_number - 1 and question_origin(self._last[1]) == "user"
+        is_paraphrase = (
+            question_text and self._last[0] == row_number - 1 and faq_or_user_origin(self._last[1]) == "user"
+        )
         return (self._last[1], 0) if is_paraphrase else None
 
     def _choose_wording(
@@ -239,10 +241,10 @@ class _RowReader:
         """Return the wording in which the row asks its question; None if it is out of place in this experiment."""
         if self._experiment is None:
             return None
-        wordings = list_wordings(self._experiment, question_origin(question))
+        wordings = list_wordings(self._experiment, faq_or_user_origin(question))
         earlier_wordings = [wording for earlier, wording in self._questions_read if earlier == question]
         if len(wordings) == 1:
-            number_in_label = label_number if question_origin(question) == "user" else 1
+            number_in_label = label_number if faq_or_user_origin(question) == "user" else 1
             wording = wordings[0] if number_in_label <= 1 and not earlier_wordings else None
         else:
             wording = (
@@ -266,7 +268,7 @@ def _iterate_run_columns_noting_unplaced(
 ) -> Iterator[list[SheetCell]]:
     """Yield the cells of each column that holds a run, from left to right; other columns are named as unplaced."""
     names = _column_names(grid)
-    expected = max(REPETITIONS[question_origin(slot.question)] for slot in sheet.slots)
+    expected = max(REPETITIONS[faq_or_user_origin(slot.question)] for slot in sheet.slots)
     first = min([*(slot.row for slot in sheet.slots), *sheet.unknown])
     runs = 0
     for column in range(question_column + 1, max(map(len, grid)) + 1):
@@ -469,7 +471,7 @@ def _make_answers_even_if_missing(
     """Yield an answer, or the lack of one, for each run of each question."""
     columns = [max((cell.column for cell in cells_by_slot.values()), default=0) for cells_by_slot in sheet.runs]
     for slot in sheet.slots:
-        for run in range(REPETITIONS[question_origin(slot.question)]):
+        for run in range(REPETITIONS[faq_or_user_origin(slot.question)]):
             cell = sheet.runs[run].get(slot) if run < len(sheet.runs) else None
             column = columns[run] if run < len(columns) else 0
             empty = f"{column_letter(column)}{slot.row}" if column else f"row {slot.row}"

@@ -35,9 +35,9 @@ from genaipa_study.layout import (
     REPETITIONS,
     RESULTS,
     STUDY_EXPERIMENTS,
+    faq_or_user_origin,
     list_available_files,
     list_wordings,
-    question_origin,
 )
 from genaipa_study.results import read_published_scores_and_findings
 from genaipa_study.sheets import read_published_answers_and_findings
@@ -136,10 +136,10 @@ def _make_study_runs(study: PublishedStudy, provenance: str) -> Iterator[StudyRu
             answers = [
                 a
                 for a in study.answers
-                if (a.system, a.experiment, question_origin(a.question)) == (system, experiment, origin)
+                if (a.system, a.experiment, faq_or_user_origin(a.question)) == (system, experiment, origin)
             ]
             scores = [s for s in study.scores if (s.system, s.experiment) == (system, experiment)]
-            scores = [s for s in scores if not origin or question_origin(s.question) == origin]
+            scores = [s for s in scores if not origin or faq_or_user_origin(s.question) == origin]
             if not answers and not scores:
                 continue
             run = StudyRun(
@@ -171,7 +171,7 @@ def _does_finding_concern_run(finding: Finding, run: StudyRun, origin: str) -> b
         and finding.system in ("", run.system)
         and finding.experiment in ("", run.experiment)
         and (not finding.document or finding.document in run.documents_asked)
-        and (not finding.question or question_origin(finding.question) == origin)
+        and (not finding.question or faq_or_user_origin(finding.question) == origin)
     )
 
 

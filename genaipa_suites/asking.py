@@ -256,7 +256,7 @@ def generate_suite_dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]
                 yield _dialogue_of_prompt_and_follow_ups(suite, item, repetition, target.name, shots)
 
 
-def sample_dialogues_and_scale_to_run(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
+def dialogues_by_shared_text_and_scale(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
     """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
     if not _has_items_about_shared_texts(suite) and not suite.plan.shots:
         return None

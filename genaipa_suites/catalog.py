@@ -98,7 +98,7 @@ def suite_splits(suite_name: str) -> tuple[str, ...]:
     return tuple(suite.splits)
 
 
-def data_sources_of_suites() -> dict[str, SuiteSource]:
+def suite_data_sources_by_source_name() -> dict[str, SuiteSource]:
     """Return name → data set of every suite: what `genaipa get` can fetch for them."""
     return {source.name: source for suite in load_suite_classes().values() for source in suite.data}
 

@@ -11,7 +11,11 @@ from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, format_shell_command
 from genaipa.workspace import cache_folder
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import data_sources_of_suites, load_suite_classes, titles_and_suites_of_joining_tasks
+from genaipa_suites.catalog import (
+    load_suite_classes,
+    suite_data_sources_by_source_name,
+    titles_and_suites_of_joining_tasks,
+)
 from genaipa_suites.data import FOLDER
 from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 
@@ -98,7 +102,9 @@ class JoinedData(SuiteData):
 
     def __init__(self, name: str, title: str, parts: Sequence[str]) -> None:
         self.name, self.title = name, title
-        self.parts = [SuiteData(source) for part, source in data_sources_of_suites().items() if part in parts]
+        self.parts = [
+            SuiteData(source) for part, source in suite_data_sources_by_source_name().items() if part in parts
+        ]
         self.terms = "; ".join(f"{part.title}: {part.terms}" for part in self.parts)
 
     @property
@@ -135,7 +141,7 @@ def make_datasets_of_suites() -> dict[str, Dataset]:
     joined = {
         name: JoinedData(name, *joined_task) for name, joined_task in titles_and_suites_of_joining_tasks().items()
     }
-    return {**{name: SuiteData(source) for name, source in data_sources_of_suites().items()}, **joined}
+    return {**{name: SuiteData(source) for name, source in suite_data_sources_by_source_name().items()}, **joined}
 
 
 def make_snapshot(source: SuiteSource) -> Snapshot:

@@ -144,7 +144,7 @@ class LabelSuite(Suite):
         return list(item.gold) if cls.many else [item.gold]
 
     @classmethod
-    def prediction_labels(cls, outcome: Outcome) -> list[Any]:
+    def labels_counted_as_predicted(cls, outcome: Outcome) -> list[Any]:
         """Return the values that an outcome counts as; none of a faulty reply."""
         prediction = outcome.parsed.prediction
         return [] if prediction is None else list(prediction) if cls.many else [prediction]
@@ -184,7 +184,7 @@ class LabelSuite(Suite):
     @classmethod
     def count_right_predicted_gold_per_label(cls, outcome: Outcome, labels: Sequence[Any] = ()) -> list[float]:
         """Count (true positives, predicted, gold) of one value after another."""
-        predicted, gold = cls.prediction_labels(outcome), cls.gold_labels(outcome.item)
+        predicted, gold = cls.labels_counted_as_predicted(outcome), cls.gold_labels(outcome.item)
         counts_by_label = (
             (value in predicted and value in gold, value in predicted, value in gold) for value in labels or cls.labels
         )
@@ -193,12 +193,16 @@ class LabelSuite(Suite):
     @classmethod
     def _item_f1_and_one(cls, outcome: Outcome) -> tuple[float, float]:
         """Return (F1 of an item's labels, 1)."""
-        return f1(count_right_predicted_and_gold(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
+        return f1(
+            count_right_predicted_and_gold(cls.labels_counted_as_predicted(outcome), cls.gold_labels(outcome.item))
+        ), 1.0
 
     @classmethod
     def _exactly_right_and_one(cls, outcome: Outcome) -> tuple[float, float]:
         prediction = outcome.parsed.prediction
-        return float(prediction is not None and cls.prediction_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
+        return float(
+            prediction is not None and cls.labels_counted_as_predicted(outcome) == cls.gold_labels(outcome.item)
+        ), 1.0
 
     @classmethod
     def _make_measures(cls, item_noun: str) -> tuple[Measure, ...]:

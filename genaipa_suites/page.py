@@ -95,7 +95,10 @@ def _show_systems_and_return_chosen(board: SuiteBoard) -> SystemSuiteResult:
         ListRow(
             (
                 label,
-                *(_format_percent_or_dash(candidate.mean_value_over_repetitions(measure)) for measure in measures),
+                *(
+                    _format_percentage_number_or_dash(candidate.mean_value_over_repetitions(measure))
+                    for measure in measures
+                ),
                 faults or "-",
             ),
             id=label,
@@ -143,7 +146,7 @@ def _show_scores_by_group(board: SuiteBoard, result: SystemSuiteResult) -> None:
             (
                 group,
                 f"{len(group_outcomes):,}",
-                _format_percent_or_dash(result.mean_value_over_repetitions(measure, group_outcomes)),
+                _format_percentage_number_or_dash(result.mean_value_over_repetitions(measure, group_outcomes)),
             ),
             id=group,
         )
@@ -280,7 +283,7 @@ def _summarize_json_on_one_line(value: Any) -> str:
     return line if len(line) <= _SHORT else f"{line[:_SHORT]} …"
 
 
-def _format_percent_or_dash(share: float) -> str:
+def _format_percentage_number_or_dash(share: float) -> str:
     return f"{100 * share:.1f}" if share == share else "-"  # noqa: PLR0124 - NaN
 
 

@@ -3,7 +3,7 @@
 Shared by suites that ask for spans as texts and are scored on tokens (PolicyIE, PI-Extract). One layer at a time:
 
     locate_texts_in_tokens(tokens, texts)   # [(2, 4), None, …]: the tokens that each text stands on; None for nowhere
-    bio_tags_of_disjoint_spans([Span(2, 4, "SHARE")], 9)  # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
+    bio_tags_or_raise_if_spans_overlap([Span(2, 4, "SHARE")], 9)  # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
     spans_from_tags(tags)               # the spans of gold or predicted tags, as seqeval's default mode finds them
     count_right_predicted_and_gold(predicted, gold)      # (true positives, predicted, gold): add these up, and
     `measure.f1` is micro F1 count_right_predicted_gold_by_label(predicted, gold)  # label → such counts:
@@ -93,7 +93,7 @@ def _find_text_at_token_borders(
     return matches
 
 
-def bio_tags_of_disjoint_spans(spans: Iterable[Span], token_count: int) -> list[str]:
+def bio_tags_or_raise_if_spans_overlap(spans: Iterable[Span], token_count: int) -> list[str]:
     """Return BIO tags of spans, no two sharing a token, for a sentence of `token_count` tokens.
 
     A ValueError otherwise.

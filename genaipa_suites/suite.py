@@ -313,7 +313,7 @@ class Suite(Task):
 
     def estimation_dialogues_and_scale_to_run(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues that each ask all items about one text, or after the same examples."""
-        return asking.sample_dialogues_and_scale_to_run(self, target) or super().estimation_dialogues_and_scale_to_run(
+        return asking.dialogues_by_shared_text_and_scale(self, target) or super().estimation_dialogues_and_scale_to_run(
             target
         )
 

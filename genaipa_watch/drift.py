@@ -54,7 +54,7 @@ def drift(
     from genaipa.answers.gather import gather_study_with_stored_scores
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import find_occasions_of_most_repeated_plan, find_runs_by_system_or_run_name
+    from genaipa.runs.selection import find_runs_by_system_or_run_name, most_repeated_plan_occasions_by_system
     from genaipa_watch.over_time import (
         find_answers_judged_again,
         find_loss_on_latest_scored_occasion,
@@ -66,7 +66,7 @@ def drift(
     workspace = current_workspace()
     sources = find_runs_by_system_or_run_name(workspace, system)
     print_study_slice_problems(workspace, [source.folder for source in sources])
-    occasions_by_system = find_occasions_of_most_repeated_plan(sources)
+    occasions_by_system = most_repeated_plan_occasions_by_system(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:

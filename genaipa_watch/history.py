@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import UsageError, clip, closest_name_or_empty
 from genaipa.files.limits import HISTORY, POLICY, limit_reading
-from genaipa.languages.catalog import detect_language_code
+from genaipa.languages.catalog import detect_language_code_or_empty
 from genaipa.policies.document import LONGEST
 from genaipa.policies.reading import PlainReading
 from genaipa_watch.changes import normalize_text_to_words
@@ -83,7 +83,7 @@ def read_version_history(repository: Path, path: str) -> VersionHistory:
     if _run_git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
         raise UsageError(f"{repository} is a shallow clone without a history; to get it: git fetch --unshallow")
     raw_git_log = _run_git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
-    revisions = list(_list_commits_days_and_blobs(raw_git_log.decode("utf-8", "replace"), path))
+    revisions = list(_iterate_commit_day_and_blob_of_path(raw_git_log.decode("utf-8", "replace"), path))
     if not revisions:
         files = (
             _run_git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
@@ -109,7 +109,7 @@ def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> byte
     return done.stdout
 
 
-def _list_commits_days_and_blobs(raw_git_log: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _iterate_commit_day_and_blob_of_path(raw_git_log: str, path: str) -> Iterator[tuple[str, str, str]]:
     """Yield commit, day and blob of each version of exactly this file, the oldest first."""
     for entry in reversed(raw_git_log.split("\0")[1:]):
         head, *changed = entry.strip().split("\n")
@@ -153,7 +153,7 @@ def _decode_utf8_text_or_empty(content: bytes) -> str:
 def _select_distinct_usable_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
     words = [normalize_text_to_words(PlainReading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
-    language = detect_language_code(texts[usual])
+    language = detect_language_code_or_empty(texts[usual])
     left_out: dict[OmissionReason, int] = dict.fromkeys(REASONS, 0)
     versions: list[Version] = []
     last = ""
@@ -165,7 +165,7 @@ def _select_distinct_usable_versions(revisions: list[tuple[str, str, str]], text
             reason = "short"
         elif version_words == last:
             reason = "same"
-        elif detect_language_code(text) != language:
+        elif detect_language_code_or_empty(text) != language:
             reason = "language"
         if reason:
             left_out[reason] += 1

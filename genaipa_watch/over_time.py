@@ -27,7 +27,7 @@ from genaipa.reports.gate import SignificantLoss, significant_loss_in_points
 from genaipa.reports.recognition import Rule, describe_rule_accuracy, document_language_codes_or_english
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import find_occasions_of_most_repeated_plan
+from genaipa.runs.selection import most_repeated_plan_occasions_by_system
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.changes import estimate_reply_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -73,7 +73,7 @@ _SCORED: tuple[Measure, ...] = ("M_all", "M_all (judge)", "judge again")
 def tabulate_changes_since_first_occasion(
     frame: pd.DataFrame,
     occasions_by_system: dict[str, list[Occasion]],
-    answers_judged_again: pd.DataFrame | None = None,
+    judge_scores_then_and_now: pd.DataFrame | None = None,
     document_languages: Mapping[str, str] | None = None,
 ) -> Table:
     """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
@@ -83,7 +83,7 @@ def tabulate_changes_since_first_occasion(
     """
     rows: list[dict[str, Any]] = []
     for system, days in occasions_by_system.items():
-        answers = _select_answers_with_measures(frame, system, days, answers_judged_again)
+        answers = _select_answers_with_measures(frame, system, days, judge_scores_then_and_now)
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
                 other_scorers = _find_days_of_other_scorers(frame, system, days) if measure == "M_all" else []
@@ -150,7 +150,10 @@ def find_answers_judged_again(study: Study) -> pd.DataFrame:
 
 
 def _select_answers_with_measures(
-    frame: pd.DataFrame, system: str, occasions: Sequence[Occasion], answers_judged_again: pd.DataFrame | None = None
+    frame: pd.DataFrame,
+    system: str,
+    occasions: Sequence[Occasion],
+    judge_scores_then_and_now: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Select the system's answers on these occasions, a row each, with a column for every measure that is known."""
     day = {run: occasion.day for occasion in occasions for run in occasion.runs}
@@ -178,18 +181,18 @@ def _select_answers_with_measures(
         .assign(served=answers["model"].astype(str), reply=answers["answer"].astype(object).where(came), **measures)
     )
     table["occasion"] = [day[str(run)] for run, _ in table.index]
-    table["same words"] = _percent_of_first_replies_equal_to_each(table, occasions[0].day)
-    if answers_judged_again is None or answers_judged_again.empty:
+    table["same words"] = _percent_of_first_replies_equal_to_row(table, occasions[0].day)
+    if judge_scores_then_and_now is None or judge_scores_then_and_now.empty:
         return table.reset_index(drop=True)
     first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == occasions[0].day]
-    judged = first_answers[[*_CELL, "answer"]].merge(answers_judged_again, on="answer")
+    judged = first_answers[[*_CELL, "answer"]].merge(judge_scores_then_and_now, on="answer")
     before = judged.assign(occasion=occasions[0].day).rename(columns={"then": "judge again"})
     after = judged.rename(columns={"day": "occasion", "now": "judge again"})
     judge_changes = pd.concat([before, after])[[*_CELL, "occasion", "judge again"]]
     return pd.concat([table, judge_changes.assign(served="")], ignore_index=True)
 
 
-def _percent_of_first_replies_equal_to_each(answers: pd.DataFrame, first_occasion: str) -> pd.Series[Any]:
+def _percent_of_first_replies_equal_to_row(answers: pd.DataFrame, first_occasion: str) -> pd.Series[Any]:
     """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
     began = (answers["occasion"] == first_occasion) & answers["reply"].notna()
@@ -292,7 +295,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: FigureScope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = find_occasions_of_most_repeated_plan(study.sources)
+        systems = most_repeated_plan_occasions_by_system(study.sources)
         if not systems:
             return None
         table = tabulate_changes_since_first_occasion(
@@ -312,7 +315,7 @@ class OverTimeChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := find_occasions_of_most_repeated_plan(study.sources):
+        if systems := most_repeated_plan_occasions_by_system(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()

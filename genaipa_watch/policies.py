@@ -162,7 +162,7 @@ def carry(
     """
     from genaipa.cli.commands.policies import CHECK, require_own_workspace, write_new_annotations_file
     from genaipa.datasets.base import load_named_document
-    from genaipa.files.stamps import today
+    from genaipa.files.stamps import local_today
     from genaipa.questions.annotations import format_annotation_template
 
     workspace = current_workspace()
@@ -172,13 +172,13 @@ def carry(
     )
     if carried is None:
         raise UsageError(f"there are no annotated answers for the text of '{before}' to carry over.")
-    day = today()
+    day = local_today()
     text = format_annotation_template(
         carried.changes.after,
         carried.question_set,
         day,
         carried.make_annotations_of_later_version(day),
-        carried.format_outdated_answers_with_changes(),
+        carried.format_earlier_answers_with_changes(),
     )
     path = write_new_annotations_file(workspace, after, text)
     holding = len(carried.list_question_ids_in_state("holds"))

@@ -79,7 +79,7 @@ class CarriedAnswers:
             part_set="",
         )
 
-    def format_outdated_answers_with_changes(self) -> dict[str, str]:
+    def format_earlier_answers_with_changes(self) -> dict[str, str]:
         """Format the answers that do not hold: question → the whole entry, after a line that says what changed."""
         entries = {}
         for carried in self.answers:

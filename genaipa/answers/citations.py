@@ -44,7 +44,7 @@ class ExistingCitationShare(Fact):
         missing = [reference.missing for reference in named if not reference.outside]
         return {"cites_there": 1 - sum(missing) / len(missing)} if missing else {}
 
-    def cache_key(self, run: RunInputs, record: MeasuredRecordHead) -> tuple[object, ...] | None:
+    def cache_key_beside_answer_digest(self, run: RunInputs, record: MeasuredRecordHead) -> tuple[object, ...] | None:
         """Return the document's name and the parts in which the system had it."""
         if record.system not in run.repeated:
             return None

@@ -131,7 +131,7 @@ class Fact:
         """
         return None
 
-    def cache_key(self, run: RunInputs, record: MeasuredRecordHead) -> Hashable | None:  # noqa: ARG002 - as above
+    def cache_key_beside_answer_digest(self, run: RunInputs, record: MeasuredRecordHead) -> Hashable | None:  # noqa: ARG002 - as above
         """Return what the row depends on beside the answer's digest; None to read it for each answer."""
         return None
 
@@ -319,15 +319,15 @@ class FactReader:
                 self._drop_failed_fact_or_raise(fact, error)
         return row
 
-    def compute_across_answers(
-        self, known_columns: AbstractSet[str], build_answer_frame: Callable[[], pd.DataFrame]
+    def compute_across_answers_if_column_filled(
+        self, filled_columns: AbstractSet[str], build_answer_frame: Callable[[], pd.DataFrame]
     ) -> Iterator[pd.DataFrame]:
         """Yield values for rows of a run's answers, by their index, of facts of which anything is known."""
         unfinished = [
             fact
             for fact in self._chosen
             if type(fact).compute_across_answers is not Fact.compute_across_answers
-            and not known_columns.isdisjoint(fact.columns)
+            and not filled_columns.isdisjoint(fact.columns)
         ]
         if not unfinished:
             return
@@ -345,7 +345,10 @@ class FactReader:
         """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""
         if record.key in (withheld_rows := self._kept[fact.name]):
             return withheld_rows[record.key]
-        if type(fact).cache_key is Fact.cache_key or (basis := fact.cache_key(self._run, record)) is None:
+        if (
+            type(fact).cache_key_beside_answer_digest is Fact.cache_key_beside_answer_digest
+            or (basis := fact.cache_key_beside_answer_digest(self._run, record)) is None
+        ):
             return check_and_return_fact_row(fact, fact.read_row_of_answer(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})
         row = rows.get(record.digest)

@@ -17,7 +17,7 @@ from genaipa.answers.tidy import (
     attach_metric_display_names,
     convert_column_types,
     convert_to_category,
-    convert_to_plain_type,
+    convert_to_plain_type_filling_missing,
     plain_texts,
     set_m_all_and_counted_columns,
 )
@@ -161,7 +161,7 @@ class StudyFrameBuilder:
         return self._answers.count
 
     @property
-    def filled_answer_columns(self) -> frozenset[str]:
+    def filled_columns_of_answers_alone(self) -> frozenset[str]:
         """The columns of which anything is known of any answer."""
         return self._answers.filled_columns
 
@@ -173,7 +173,9 @@ class StudyFrameBuilder:
         """Add what is known of a conversation, whatever it asks, and return its number."""
         return self._talks.add_row(value_by_column)
 
-    def add_answer(self, key: str, question_row: int, conversation_row: int, value_by_column: Mapping[str, Any]) -> int:
+    def append_answer_row(
+        self, key: str, question_row: int, conversation_row: int, value_by_column: Mapping[str, Any]
+    ) -> int:
         """Add an answer, a failure, or a question that was not asked, and return its row."""
         self._keys.append(key)
         self._asked_of.append(question_row)
@@ -196,7 +198,7 @@ class StudyFrameBuilder:
         return answers.set_axis(range(first_row, self.answer_count))
 
     @plain_texts
-    def build_answer_and_published_frames(
+    def build_answer_and_published_score_frames(
         self, rubric: Rubric, value_orders: Mapping[str, Sequence[str]]
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the frame of answers, without facts of which nothing is known, and that of published scores.
@@ -211,7 +213,9 @@ class StudyFrameBuilder:
                     [texts], value_orders.get(name, ()), with_empty=self.answer_count > 0
                 )[0]
             else:
-                published[name] = convert_to_plain_type(pd.Series(self.published.numbers_of_column(name)), kind)
+                published[name] = convert_to_plain_type_filling_missing(
+                    pd.Series(self.published.numbers_of_column(name)), kind
+                )
         metrics = {metric: self.published.numbers_of_column(metric) for metric in rubric.metrics}
         return answers, published.assign(**metrics)
 
@@ -243,8 +247,10 @@ class StudyFrameBuilder:
                 answers[name] = pd.Series(self._keys[first_row:], dtype="str").array
                 published[name] = pd.Series([""] * below.count, dtype="str").array
             else:
-                answers[name] = convert_to_plain_type(pd.Series(rows.numbers_of_column(name)[places]), kind)
-                published[name] = convert_to_plain_type(pd.Series(below.numbers_of_column(name)), kind)
+                answers[name] = convert_to_plain_type_filling_missing(
+                    pd.Series(rows.numbers_of_column(name)[places]), kind
+                )
+                published[name] = convert_to_plain_type_filling_missing(pd.Series(below.numbers_of_column(name)), kind)
         return pd.DataFrame(answers), pd.DataFrame({name: published[name] for name in (*ANSWER, *IN_TABLE)})
 
 
@@ -275,13 +281,13 @@ def build_score_table(
     scores: Mapping[str, Sequence[Any]],
     rubric: Rubric,
     *,
-    count_excluded: bool = False,
+    flag_excluded_as_counted: bool = False,
     value_orders: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the narrow table: answers joined with their scores, and published scores beneath them.
 
     `scores` has an entry for each score or adjudication in effect, found by its `answer`, with values of the `rubric`.
-    `count_excluded` counts excluded answers as well.
+    `flag_excluded_as_counted` counts excluded answers as well.
     """
     order = {**ORDERED, **(value_orders or {})}
     rows, picks = _match_answer_rows_with_scores(answers["answer"], scores.get("answer", ()))
@@ -300,7 +306,7 @@ def build_score_table(
     frame = append_published_scores(
         pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), sorted_columns=IN_TABLE
     )
-    set_m_all_and_counted_columns(frame, rubric, count_excluded=count_excluded)
+    set_m_all_and_counted_columns(frame, rubric, count_excluded=flag_excluded_as_counted)
     return attach_metric_display_names(convert_column_types(frame, order), rubric)
 
 

@@ -48,9 +48,9 @@ from genaipa.runs.procedure import (
 from genaipa.runs.records import MeasuredRecordHead
 from genaipa.runs.selection import (
     describe_study_problems,
-    find_occasions_of_most_repeated_plan,
     group_documents_by_column,
     list_run_folders_oldest_first,
+    most_repeated_plan_occasions_by_system,
 )
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.people import load_desk_people_and_plan
@@ -103,7 +103,7 @@ def gather_study(
     for problem in find_metrics_named_like_facts(find_rubric_path(workspace), rubric):
         raise problem
     reading = _StudyReading(workspace, rubric, corrected=apply_corrections, scores_alone=without_reading_texts)
-    again = {} if without_reading_texts else find_occasions_of_most_repeated_plan(sources)
+    again = {} if without_reading_texts else most_repeated_plan_occasions_by_system(sources)
     for group in _group_slices_by_study(
         source for source in sources if find_kind_or_placeholder(source.manifest.spec.kind).people
     ):
@@ -118,7 +118,7 @@ def gather_study(
             run.add_facts_of_several_answers(answers_of_group)
     questions = reading.collect_questions()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
-    answers, published = reading.gathering.build_answer_and_published_frames(rubric, orders)
+    answers, published = reading.gathering.build_answer_and_published_score_frames(rubric, orders)
     # What a million answers were made of would take as much memory as their scores.
     reading.gathering, reading.cache = StudyFrameBuilder(), {}
     answers = answers.drop(columns=list_fact_columns(*reading.failures), errors="ignore")
@@ -139,7 +139,9 @@ def gather_study(
     scores = read_score_columns(effective, rubric, inputs, answers, reading.failures)
     study = Study(
         answers,
-        build_score_table(answers, published, scores, rubric, count_excluded=count_excluded, value_orders=orders),
+        build_score_table(
+            answers, published, scores, rubric, flag_excluded_as_counted=count_excluded, value_orders=orders
+        ),
         list(sources),
         rubric,
         reading.documents,
@@ -311,7 +313,9 @@ class _RunReading:
     def add_facts_of_several_answers(self, build_answer_frame: Callable[[], pd.DataFrame]) -> None:
         """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
         gathering = self._reading.gathering
-        for values in self._reader.compute_across_answers(gathering.filled_answer_columns, build_answer_frame):
+        for values in self._reader.compute_across_answers_if_column_filled(
+            gathering.filled_columns_of_answers_alone, build_answer_frame
+        ):
             gathering.update_answer_columns(values)
 
     def _keep_document_and_questions(self, document_name: str) -> None:
@@ -354,14 +358,14 @@ class _RunReading:
         talk = self._find_or_add_conversation_row(record.system, at)
         values = {
             "model": record.model,
-            "position": self._find_position_in_conversation(record.system, at),
+            "position": self._find_question_position_or_zero(record.system, at),
             "status": record.status,
             "answer": record.digest if record.status != "failed" else "",
             **self._reader.read_answer_row(record),
         }
         row = rows_by_key.get(record.key)
         if row is None:
-            rows_by_key[record.key] = self._reading.gathering.add_answer(
+            rows_by_key[record.key] = self._reading.gathering.append_answer_row(
                 record.key, self._find_or_add_question_row(at.document, at.question), talk, values
             )
         else:
@@ -425,7 +429,7 @@ class _RunReading:
             )
         return number
 
-    def _find_position_in_conversation(self, system: str, coordinates: RecordCoordinates) -> int:
+    def _find_question_position_or_zero(self, system: str, coordinates: RecordCoordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
         order = self._source.manifest.orders.get(f"{coordinates.document}|{coordinates.repetition}", ())
         return (
@@ -454,11 +458,11 @@ class _RunReading:
                 key = f"{conversation_id(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in present_keys:
                     at = RecordCoordinates(document, initialization, wording, int(number), prompts, question)
-                    self._reading.gathering.add_answer(
+                    self._reading.gathering.append_answer_row(
                         key,
                         self._find_or_add_question_row(document, question),
                         self._find_or_add_conversation_row(system, at),
-                        {"position": self._find_position_in_conversation(system, at), "status": "missing"},
+                        {"position": self._find_question_position_or_zero(system, at), "status": "missing"},
                     )
 
     def _read_published_score_rows(self) -> Iterable[dict[str, Any]]:

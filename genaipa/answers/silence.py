@@ -37,6 +37,6 @@ class ClaimedSilence(Fact):
             )
         }
 
-    def cache_key(self, run: RunInputs, record: MeasuredRecordHead) -> tuple[str, str]:
+    def cache_key_beside_answer_digest(self, run: RunInputs, record: MeasuredRecordHead) -> tuple[str, str]:
         """Return the language, whose rules are used, and the status."""
         return run.language_code_of_document(record.document), record.status

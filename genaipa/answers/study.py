@@ -25,8 +25,8 @@ from genaipa.answers.tidy import (
     column_types_and_meanings,
     convert_to_category,
     has_any_value,
+    keep_first_row_per_planned_answer,
     list_metrics,
-    merge_analyst_rows_per_planned_answer,
     plain_texts,
 )
 from genaipa.files.html import format_one_line_repr
@@ -140,7 +140,7 @@ class Study:
 
     @cached_property
     def _distinct_answers(self) -> pd.DataFrame:
-        once = merge_analyst_rows_per_planned_answer(self.table)
+        once = keep_first_row_per_planned_answer(self.table)
         answers = self.answers.take(once["row"].to_numpy())
         return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
 
@@ -152,7 +152,7 @@ class Study:
         """
         return add_missing_fact_columns(self._distinct_answers, fact_names)
 
-    def knows_facts(self, *fact_names: str) -> bool:
+    def has_any_value_of_each_fact(self, *fact_names: str) -> bool:
         """Tell whether something is known of each of these facts, of any answer or score."""
         columns = [list_fact_columns(name) for name in fact_names]
         return all(has_any_value(self.answers, names) or has_any_value(self.table, names) for names in columns)
@@ -231,7 +231,7 @@ class Study:
             published,
             read_score_columns(effective, self.rubric, inputs, answers, failures),
             self.rubric,
-            count_excluded=count_excluded,
+            flag_excluded_as_counted=count_excluded,
         )
         log = self.log._replace(counted=answer_events)
         problems = list(dict.fromkeys([*self.problems, *failures.values()]))

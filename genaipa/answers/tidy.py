@@ -127,7 +127,7 @@ def set_m_all_and_counted_columns(frame: pd.DataFrame, rubric: Rubric, *, count_
     )
 
 
-def merge_analyst_rows_per_planned_answer(table: pd.DataFrame) -> pd.DataFrame:
+def keep_first_row_per_planned_answer(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each question that was planned, however many analysts scored its answer.
 
     Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
@@ -155,7 +155,7 @@ def convert_column_types(frame: pd.DataFrame, value_orders: Mapping[str, Sequenc
         {
             name: convert_to_category(frame[name], value_orders.get(name, ()))
             if kind == "category"
-            else convert_to_plain_type(frame[name], kind)
+            else convert_to_plain_type_filling_missing(frame[name], kind)
             for name, (kind, _) in meanings.items()
             if name in frame
         },
@@ -169,7 +169,7 @@ _FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
 """Type → the value of an absent entry."""
 
 
-def convert_to_plain_type(column: pd.Series, kind: ColumnKind) -> pd.Series:
+def convert_to_plain_type_filling_missing(column: pd.Series, kind: ColumnKind) -> pd.Series:
     """Return the column as texts, numbers or truths; pandas has absent texts in its own type, too."""
     if kind != "str" and isinstance(column.dtype, np.dtype) and column.dtype == kind:
         return column
@@ -207,7 +207,7 @@ def convert_to_category(column: pd.Series, first_values: Sequence[str]) -> pd.Se
     return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(ordered))
 
 
-def write_frame_as_csv_or_parquet(frame: pd.DataFrame, path: Path) -> None:
+def write_filled_columns_as_csv_or_parquet(frame: pd.DataFrame, path: Path) -> None:
     """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
     frame = drop_empty_fact_columns(frame)
     if path.suffix == ".csv":

@@ -119,7 +119,7 @@ def read_checked_pack(file: Path) -> Pack:
             allowance.check_time()
             if seen_bytes.hexdigest() != pack.files[name]:
                 raise DataError(file, "was changed after it was packed; ask for the pack again.", name)
-            _check_packed_manifest_or_page(file, archive, name)
+            _check_manifest_checksum_or_inert_page(file, archive, name)
     return pack
 
 
@@ -176,7 +176,7 @@ def _read_packed_file(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     return archive.read(name)
 
 
-def _check_packed_manifest_or_page(file: Path, archive: zipfile.ZipFile, name: str) -> None:
+def _check_manifest_checksum_or_inert_page(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     """Raise a DataError for a manifest that was changed before it was packed, and for a page that does something."""
     parts, ending = name.split("/"), name.rpartition(".")[2]
     if (

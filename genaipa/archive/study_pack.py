@@ -118,12 +118,12 @@ def pack_study(
     sources: Sequence[SelectedRun],
     file: Path,
     *,
-    with_excluded_answers: bool = False,
+    count_excluded_in_report: bool = False,
     include_withheld_texts: bool = False,
 ) -> WrittenPack:
     """Write runs, their scores and their report into the archive `file`, over an earlier one.
 
-    `with_excluded_answers` counts excluded answers in the report; `include_withheld_texts` includes texts that may not
+    `count_excluded_in_report` counts excluded answers in the report; `include_withheld_texts` includes texts that may not
     be passed on. A DataError for a damaged run, a UsageError if the file can't be written.
     """
     from genaipa.answers.gather import gather_study
@@ -146,7 +146,7 @@ def pack_study(
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names_that_select_sources(sources)
         packed = gather_study(
-            staged, select_runs_and_apply_filters(staged, names), store, count_excluded=with_excluded_answers
+            staged, select_runs_and_apply_filters(staged, names), store, count_excluded=count_excluded_in_report
         )
         report = Report.build(packed, results=make_rule_scored_results(staged, packed.sources))
         report.write(folder / REPORT, whole=include_withheld_texts)
@@ -155,7 +155,7 @@ def pack_study(
             genaipa=__version__,
             names=tuple(names),
             runs=tuple(source.folder.name for source in sources),
-            excluded=with_excluded_answers,
+            excluded=count_excluded_in_report,
             rubric=load_rubric(workspace).digest,
             absent=tuple(absent),
             versions=package_versions(),
@@ -165,7 +165,7 @@ def pack_study(
         content,
         count_scores_in_effect(study.log.every),
         report,
-        {} if include_withheld_texts else _withheld_documents_by_authorless_system(sources),
+        {} if include_withheld_texts else _withheld_documents_of_unattributed_replies(sources),
     )
 
 
@@ -236,7 +236,7 @@ def write_file_making_folder(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _withheld_documents_by_authorless_system(sources: Sequence[SelectedRun]) -> dict[str, list[str]]:
+def _withheld_documents_of_unattributed_replies(sources: Sequence[SelectedRun]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in SharingPermission(source.folder, source.manifest).list_withheld_system_document_pairs():
@@ -497,7 +497,9 @@ def _unpack_into_empty_folder(file: Path, pack: Pack, folder: Path) -> UnpackedS
     )
     new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
-    different = [f"tables/{name}" for name in tables if not _are_table_files_equal(new_tables / name, packed / name)]
+    different = [
+        f"tables/{name}" for name in tables if not _are_files_byte_equal_except_bom(new_tables / name, packed / name)
+    ]
     return UnpackedStudy(pack, scores, page, len(tables), different)
 
 
@@ -515,7 +517,7 @@ def unpack_for_scoring_unless_done(file: Path) -> Path:
     return folder
 
 
-def _are_table_files_equal(file: Path, packed_file: Path) -> bool:
+def _are_files_byte_equal_except_bom(file: Path, packed_file: Path) -> bool:
     """Tell whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
     if not (file.is_file() and packed_file.is_file()):
         return False

@@ -27,7 +27,7 @@ from genaipa.runs.imported import (
     PublishedScore,
     RecordedRun,
     format_published_scores_csv,
-    update_run_folder_listing_changed_name,
+    update_run_listing_its_name_if_changed,
 )
 from genaipa.runs.manifest import CONVERSATIONS
 from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Initialization, ProcedurePlan, RecordCoordinates
@@ -222,7 +222,7 @@ def write_study_runs(workspace: Workspace, runs: Iterable[StudyRun]) -> Imported
         answered = sum(answer.text is not None for answer in run.answers)
         done.answers[run.system] = done.answers.get(run.system, 0) + answered
         done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
-        done.changed += update_run_folder_listing_changed_name(workspace.runs / run.name, run.files())
+        done.changed += update_run_listing_its_name_if_changed(workspace.runs / run.name, run.files())
     return done
 
 

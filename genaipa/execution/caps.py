@@ -31,7 +31,7 @@ _ROUNDING = 1e-6
 """US dollars to which manifests round what a run cost."""
 
 
-def check_cap_and_find_least_share(run: PreparedRun, systems: Sequence[ReadySystem], study_cap: float) -> float:
+def check_cap_and_find_least_slice_dollars(run: PreparedRun, systems: Sequence[ReadySystem], study_cap: float) -> float:
     """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
     assert run.slice is not None, "a study has slices"
     least = LEAST_CALLS * max((_dearest_call_cost(run, ready) for ready in systems), default=0.0)

@@ -24,7 +24,7 @@ from genaipa.execution.truncation import PromptCounts, estimate_least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings, token_limit_with_thoughts
-from genaipa.systems.citations import place_citations
+from genaipa.systems.citations import place_citations_and_count_unplaced
 from genaipa.systems.provider import list_api_keys_in_environment, mask_api_keys
 from genaipa.tasks.json_reply import extract_json_or_reply_and_flaw
 from genaipa.words import format_count
@@ -332,7 +332,7 @@ class Engine:
         """Return the record with the passages that the reply cites by its vendor's feature."""
         if not reply.citations:
             return record
-        cited = place_citations(reply.citations, messages)
+        cited = place_citations_and_count_unplaced(reply.citations, messages)
         asked.citations += len(cited.passages)
         asked.unplaced_citations += cited.unplaced
         passages = map(self._mask_api_keys_in_passage, cited.passages)

@@ -96,7 +96,7 @@ class Launch:
         """Return the bytes of the answers of all slices."""
         return sum(map(self.measure, range(1, self.number + 1)))
 
-    def slice_name(self, index: int) -> str:
+    def slice_label_in_words(self, index: int) -> str:
         """Return the name of a slice in sentences."""
         return f"slice {index} of {self.number}"
 

@@ -289,7 +289,7 @@ class Attempt:
         return error
 
 
-async def ask_with_retries(
+async def ask_with_retries_or_raise(
     system: System, messages: Sequence[Message], settings: Settings, limits: SystemLimits
 ) -> Attempt:
     """Ask until there is a reply or no point in asking on.
@@ -367,19 +367,19 @@ async def _ask_once_and_clean_reply(system: System, messages: Sequence[Message],
         reply,
         passages=passages,
         citations=tuple(citation for citation in citations if isinstance(citation, Citation)),
-        remark=_clean_server_text(str(reply.remark or odd))[:_LONGEST_ERROR],
+        remark=_clip_to_one_printable_line(str(reply.remark or odd))[:_LONGEST_ERROR],
         usage=usage,
-        model=_clean_server_text(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
+        model=_clip_to_one_printable_line(reply.model)[:_LONGEST_WORD] if isinstance(reply.model, str) else None,
         sent=_json_settings_or_empty(reply.sent),
         served=_clean_server_facts(reply.served),
         seconds=_valid_rounded_seconds_or_none(reply.seconds),
         first_token=_valid_rounded_seconds_or_none(reply.first_token),
         first_text=_valid_rounded_seconds_or_none(reply.first_text),
-        finish_detail=_clean_server_text(str(reply.finish_detail))[:_LONGEST_WORD],
+        finish_detail=_clip_to_one_printable_line(str(reply.finish_detail))[:_LONGEST_WORD],
     )
 
 
-def _clean_server_text(text: str) -> str:
+def _clip_to_one_printable_line(text: str) -> str:
     """Return a server's words, which may be of any length, on one line, without what would steer a terminal."""
     return replace_unprintable_characters(" ".join(text[:_LONGEST_ERROR].split()))
 
@@ -394,7 +394,9 @@ def _clean_server_facts(server_facts: object) -> dict[str, str]:
     """Return what a server says of how it answered, where it is words."""
     facts = server_facts if isinstance(server_facts, dict) else {}
     return {
-        str(name): _clean_server_text(value)[:_LONGEST_WORD] for name, value in facts.items() if isinstance(value, str)
+        str(name): _clip_to_one_printable_line(value)[:_LONGEST_WORD]
+        for name, value in facts.items()
+        if isinstance(value, str)
     }
 
 
@@ -477,17 +479,17 @@ class Transport:
     async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; the first call with a long prefix goes alone, and the others wait for it to end, well or not.
 
-        Raises a LeftOutError, and the errors of `ask_with_retries`.
+        Raises a LeftOutError, and the errors of `ask_with_retries_or_raise`.
         """
         prefix = next((m for m in reversed(messages) if m.breakpoint), None)
         warm = self._warm.get(id(prefix))
         if prefix is None or warm is not None:
             if warm is not None:
                 await warm.wait()
-            return await ask_with_retries(self.system, messages, settings, self.limits)
+            return await ask_with_retries_or_raise(self.system, messages, settings, self.limits)
         warm = self._warm[id(prefix)] = asyncio.Event()
         try:
-            return await ask_with_retries(self.system, messages, settings, self.limits)
+            return await ask_with_retries_or_raise(self.system, messages, settings, self.limits)
         finally:
             warm.set()
 

@@ -85,7 +85,7 @@ class _SliceProcesses:
                     return INTERRUPTED if self._stopped else code
             deaths = 0 if self._launch.measure(index) > size else deaths + 1
             size = self._launch.measure(index)
-            name, how = self._launch.slice_name(index), f"signal {-code} ended its process"
+            name, how = self._launch.slice_label_in_words(index), f"signal {-code} ended its process"
             if deaths == TRIES:
                 self._launch.say(
                     f"{name} was abandoned after its process died {TRIES} times without a new answer: {how}."

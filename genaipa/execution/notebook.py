@@ -18,7 +18,7 @@ from genaipa.execution.prepare import prepare_run
 from genaipa.execution.run import carry_out_run
 from genaipa.files.strict_yaml import convert_to_type
 from genaipa.judging.plan import JudgeRequest
-from genaipa.kinds import DEFAULT, load_plan_options
+from genaipa.kinds import DEFAULT, load_first_plan_option_by_name
 from genaipa.runs.run import Run, Runs, resolve_workspace_and_run_names
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import find_task_kind_or_plain
@@ -118,7 +118,7 @@ def make_run_request_and_limits(
     given["kind"] = find_task_kind_or_plain(given.get("task", DEFAULT))
     own = {
         name: _convert_task_kind_option(name, option, given.pop(name))
-        for name, option in load_plan_options().items()
+        for name, option in load_first_plan_option_by_name().items()
         if name in given
     }
     given["plan"] = {**given.get("plan", {}), **{name: value for name, value in own.items() if value is not None}}
@@ -270,7 +270,11 @@ def _add_run_options_to_signature(function: Callable[..., Any]) -> None:
     signature = inspect.signature(function)
     fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     kind = inspect.Parameter.KEYWORD_ONLY
-    takes = {name: known.takes for name, known in load_plan_options().items() if name not in RunOptions.__annotations__}
+    takes = {
+        name: known.takes
+        for name, known in load_first_plan_option_by_name().items()
+        if name not in RunOptions.__annotations__
+    }
     named = [
         inspect.Parameter(name, kind, default=_default_option_value(name), annotation=annotation)
         for name, annotation in {**RunOptions.__annotations__, **takes}.items()
@@ -283,7 +287,7 @@ def _default_option_value(option_name: str) -> Any:
     for holder in (RunRequest(("",)), RunLimits()):
         if hasattr(holder, option_name):
             return getattr(holder, option_name)
-    return known.default if (known := load_plan_options().get(option_name)) else None
+    return known.default if (known := load_first_plan_option_by_name().get(option_name)) else None
 
 
 for _function in (run, run_async):

@@ -273,7 +273,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     for note in task.notes if run.folder is None else ():
         resources.say(note)
     if siblings := find_sliced_study(workspace, study):
-        run.slice = replace(part, cap=siblings.highest_spending_cap_of_slices)
+        run.slice = replace(part, cap=siblings.highest_cap_if_all_slices_have_one)
     if run.folder is not None:
         check_inputs_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():

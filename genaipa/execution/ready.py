@@ -75,7 +75,7 @@ class MeasuredCall(NamedTuple):
     reasoning: int
 
 
-def estimate_run_costs_by_initialization(run: PreparedRun, ready: ReadySystem) -> list[CostEstimate]:
+def estimate_costs_of_whole_run(run: PreparedRun, ready: ReadySystem) -> list[CostEstimate]:
     """Return the rows of one system over a whole run; a slice may stand for all of its study."""
     return [
         _scale_cost_estimate(row, run.study_size_factor)

@@ -17,7 +17,7 @@ from genaipa.execution.batches.batched import (
     refuse_new_batches_showing_documents,
 )
 from genaipa.execution.batches.ledger import BatchLedger
-from genaipa.execution.caps import check_cap_and_find_least_share, claim_cap_share
+from genaipa.execution.caps import check_cap_and_find_least_slice_dollars, claim_cap_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
@@ -84,7 +84,7 @@ async def carry_out_run(
         folder = run.open_or_create_folder()
         return RunOutcome("complete", folder.read_manifest_and_tally()[1])
     check_batching_and_spending_cap(run, limits)
-    plan = _choose_batching(run, limits.batch)
+    plan = _choose_batching_by_option_or_begun_run(run, limits.batch)
     if plan is not None:
         _refuse_streamed_batches(limits)
     started = StartedSystems(limits.server_flags)
@@ -93,7 +93,7 @@ async def carry_out_run(
         if plan is not None:
             systems = _apply_batch_prices_and_give_notes(run, systems, observer)
         least = (
-            check_cap_and_find_least_share(run, systems, limits.max_cost)
+            check_cap_and_find_least_slice_dollars(run, systems, limits.max_cost)
             if run.slice and limits.max_cost is not None
             else 0.0
         )
@@ -182,7 +182,7 @@ def _manual_system_names(systems: Sequence[ReadySystem]) -> set[str]:
     return {ready.resolved.requested_name for ready in systems if ready.resolved.is_manual}
 
 
-async def open_manual_run(run: PreparedRun) -> ManualRun:
+async def open_manual_run_without_lock(run: PreparedRun) -> ManualRun:
     """Return the web chats of a run; a RunError if it has none."""
     folder, manual = run.open_or_create_folder(), [system for system in run.systems if system.is_manual]
     if not manual:
@@ -246,7 +246,9 @@ async def make_systems_ready(
     return ready
 
 
-def _choose_batching(run: PreparedRun, batching_option: BatchingOptions | bool | None) -> BatchingOptions | None:
+def _choose_batching_by_option_or_begun_run(
+    run: PreparedRun, batching_option: BatchingOptions | bool | None
+) -> BatchingOptions | None:
     """Return the way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.

@@ -54,7 +54,7 @@ def resume_or_prepare_slice(
             )
             run = prepare_run(workspace, replace(request, plan=request.plan | {"questions": tuple(named)}), observer)
     assert run.slice is not None, "it is a slice"
-    run.slice = replace(run.slice, cap=study.highest_spending_cap_of_slices)
+    run.slice = replace(run.slice, cap=study.highest_cap_if_all_slices_have_one)
     return run
 
 

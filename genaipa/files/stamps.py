@@ -14,15 +14,15 @@ Stamp = tuple[int, int, int]
 
 def now() -> str:
     """Return this moment in UTC, to the millisecond, ISO 8601."""
-    return format_timestamp(dt.datetime.now(dt.UTC))
+    return format_utc_milliseconds(dt.datetime.now(dt.UTC))
 
 
-def today() -> str:
+def local_today() -> str:
     """Return the day of this moment where the machine is, ISO 8601."""
     return dt.datetime.now().astimezone().date().isoformat()
 
 
-def format_timestamp(moment: dt.datetime) -> str:
+def format_utc_milliseconds(moment: dt.datetime) -> str:
     """Return a moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
     moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
     return moment_utc.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

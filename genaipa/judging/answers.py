@@ -25,7 +25,7 @@ from genaipa.policies.search import count_words, rank_text_indices, split_into_s
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import find_occasions_of_most_repeated_plan, select_runs_and_apply_filters
+from genaipa.runs.selection import most_repeated_plan_occasions_by_system, select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool, Exchange
 from genaipa.scoring.evidence.examine import collect_reply_evidence, locate_annotated_sections
 from genaipa.scoring.evidence.section_finder import find_outline
@@ -193,7 +193,7 @@ def _find_latest_day_and_first_day_sources(
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
     all_sources = select_runs_and_apply_filters(workspace, [])
-    for system, days in find_occasions_of_most_repeated_plan(all_sources).items():
+    for system, days in most_repeated_plan_occasions_by_system(all_sources).items():
         day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)
@@ -375,7 +375,7 @@ def join_passages(document: Document, spans: Iterable[Span]) -> str:
                 ),
                 None,
             )
-            pieces += [f"[{section.heading}, continued]"] if section else []
+            pieces += [f"[{section.label_and_title}, continued]"] if section else []
         pieces.append(document.text[start:end].strip())
         done = end
     return "\n\n".join([*pieces, *([_GAP] if done < len(document.text) else [])])

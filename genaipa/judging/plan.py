@@ -84,7 +84,7 @@ class JudgeWorklist:
     notes: list[str] = field(default_factory=list)
 
 
-class _StartedRun(NamedTuple):
+class _JudgeRunProgress(NamedTuple):
     """A judge's run: the judgements in its plan, and those it has, by judges; the longest verdict in tokens."""
 
     folder: RunFolder
@@ -103,7 +103,7 @@ def make_worklist_and_store_verdicts(workspace: Workspace, request: JudgeRequest
     verdict.check_value_words_of_metric_differ(rubric)
     judges = {resolve_system(name, workspace).name: name for name in request.judges}
     for name in request.judges:
-        _check_system_can_judge(workspace, name)
+        _check_system_writes_own_replies(workspace, name)
     answers = JudgedAnswers(workspace, request.runs, request.only)
     own_family = _find_own_family_systems_or_refuse(answers, judges, is_own_family_allowed=request.own_family)
     prompt = prompt_digest(templates.template_texts, rubric, with_evidence=request.evidence)
@@ -187,7 +187,7 @@ def _make_judge_task(
     return JudgeTask(spec, workspace, JudgeInputs(material, documents, facts, templates))
 
 
-def _check_system_can_judge(workspace: Workspace, system_name: str) -> None:
+def _check_system_writes_own_replies(workspace: Workspace, system_name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
     system = resolve_system(system_name, workspace)
     if system.is_manual:
@@ -239,9 +239,9 @@ def _list_judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, Ju
 
 def _store_verdicts_and_find_runs_and_models(
     workspace: Workspace, digest_of_prompt: str, rubric: Rubric, name_by_judge: Mapping[str, str]
-) -> tuple[list[_StartedRun], dict[str, set[str]]]:
+) -> tuple[list[_JudgeRunProgress], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
-    started_runs: list[_StartedRun] = []
+    started_runs: list[_JudgeRunProgress] = []
     systems = {judge: resolve_system(name, workspace) for judge, name in name_by_judge.items()}
     served = {
         judge: {judge, add_effort_to_system_name(system.model, system.effort)} for judge, system in systems.items()
@@ -257,7 +257,7 @@ def _store_verdicts_and_find_runs_and_models(
         judgements = {(item.digest, passed) for item in material.answers for passed in item.passes}
         planned = dict.fromkeys(names.values(), judgements)
         done: JudgementsByJudge = {judge: set() for judge in names.values()}
-        started_run = _StartedRun(folder, planned, done, manifest.spec.max_tokens)
+        started_run = _JudgeRunProgress(folder, planned, done, manifest.spec.max_tokens)
         for record in folder.read_records():
             if record.status == "answered" and record.system in names:
                 judge, coordinates = names[record.system], record.coordinates

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from genaipa.errors import clip
 from genaipa.questions.points import make_ticks
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.tasks.lenient_json import JsonObject, find_json_values
+from genaipa.tasks.lenient_json import JsonObject, find_json_objects_and_lists_or_raise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ def read_verdict(
     lists = {*([POINTS] if points else ()), *([VERDICTS] if metrics else ())}
     wanted = lists if has_annotated_answer else {RIGHT_ANSWER, *lists}
     answer = split_thoughts(reply_text).answer
-    if not (values := find_json_values(answer)):
+    if not (values := find_json_objects_and_lists_or_raise(answer)):
         raise ValueError("it is not JSON")
     verdicts = [
         _build_verdict(rubric, fields, wanted, points)

@@ -43,7 +43,7 @@ def language_code_or_empty(stated_language: str) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def detect_language_code(text: str, stated_language: str = "") -> str:
+def detect_language_code_or_empty(text: str, stated_language: str = "") -> str:
     """Return the code of a text's language, stated by its metadata or told by its function words; else empty.
 
     What is stated is taken by `language_code`. A text of fewer than 30 words in Latin script counts as English.
@@ -103,7 +103,7 @@ def language_name(code: str) -> str:
     return LANGUAGES[code].name if code in LANGUAGES else NAMES.get(code, code)
 
 
-def language_in_words(text: str, code: str) -> str:
+def describe_stated_or_likely_language(text: str, code: str) -> str:
     """Return the language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
         return language_name(code)
@@ -116,6 +116,6 @@ def variant_name_for_language(set_name: str, language_code: str) -> str:
     return set_name if language_code in ("", ENGLISH.code) else f"{set_name}-{language_code}"
 
 
-def language_of_prompt_set(prompt_set_name: str) -> Language:
+def language_of_prompt_set_or_english(prompt_set_name: str) -> Language:
     """Return the language of a set of prompts by the end of its name; English for one that has none there."""
     return LANGUAGES.get(prompt_set_name.rpartition("-")[2], ENGLISH)

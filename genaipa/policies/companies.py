@@ -147,9 +147,9 @@ def find_company_or_placeholder(title: str, text: str, site_names: Iterable[str]
     unconfirmed = (
         []
         if body.is_long_enough_to_name_company
-        else [_title_piece_as_name_or_empty(piece) for piece in _candidate_name_words((title,))]
+        else [_join_words_as_plausible_name_or_empty(piece) for piece in _candidate_name_words((title,))]
     )
-    unconfirmed += [_title_piece_as_name_or_empty(piece) for piece in _candidate_name_words(names[:1])]
+    unconfirmed += [_join_words_as_plausible_name_or_empty(piece) for piece in _candidate_name_words(names[:1])]
     unconfirmed += [
         label.replace("-", " ").title() for host in addresses if (label := host.split(".")[0]) not in _HOSTS
     ]
@@ -224,7 +224,7 @@ def _strip_and_lowercase_word(word: str) -> str:
     return word.strip(",.;:!?()[]'\"").removesuffix("'s").lower()
 
 
-def _title_piece_as_name_or_empty(words: list[str]) -> str:
+def _join_words_as_plausible_name_or_empty(words: list[str]) -> str:
     """Return a piece of a title as a name, if it looks like one; else empty."""
     words = words[_begins_with_article_and_name(words[:2]) :]
     name = " ".join(words).strip(" ,.'\"")

@@ -21,7 +21,7 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError, clip, name_suggestion
 from genaipa.files.stamps import Stamp, read_file_stamp
-from genaipa.languages.catalog import ENGLISH, detect_language_code
+from genaipa.languages.catalog import ENGLISH, detect_language_code_or_empty
 from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED
 from genaipa.policies.corpus_file import CorpusFile, CorpusRow, make_corpus_file_reader
@@ -91,7 +91,7 @@ def format_scalar_cell_or_none(value: object) -> str | None:
     return None
 
 
-def has_only_valid_text_cells(cells: Mapping[str, Any]) -> bool:
+def passes_quick_check_of_all_cells(cells: Mapping[str, Any]) -> bool:
     """Tell whether a row has nothing but valid texts: most have, and a million take a while to check."""
     for value in cells.values():
         if type(value) is not str:
@@ -334,7 +334,7 @@ class CorpusRowFacts:
         head = Document(self.names[row], "", About(company=self.companies[row], kind=kind, language=language), LAYER)
         if unknown:
             # Else they would be looked for in the text.
-            vars(head).update(language="", likely_unsupported_language=seems)
+            vars(head).update(language="", likely_unsupported_language_code=seems)
         return head
 
     def matches_document(self, row: int, document: Document) -> bool:
@@ -398,7 +398,7 @@ class _CorpusReading:
             self.problems.add_row_problem(row.number, problem, reason.removesuffix(")"))
             return
         cells = row.cells
-        if not has_only_valid_text_cells(cells):
+        if not passes_quick_check_of_all_cells(cells):
             for problem, detail in find_row_problems_with_details(cells):
                 self.problems.add_row_problem(row.number, problem, detail)
         if not cells.keys() <= self.columns:
@@ -473,7 +473,7 @@ def _language_code_or_tilde_guess(cells: Mapping[str, Any]) -> str:
     text = cells.get("text")
     text = text if isinstance(text, str) else ""
     return (
-        detect_language_code(text, format_scalar_cell_or_none(cells.get("language")) or "")
+        detect_language_code_or_empty(text, format_scalar_cell_or_none(cells.get("language")) or "")
         or f"~{detect_unsupported_language_code(text)}"
     )
 

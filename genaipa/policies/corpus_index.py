@@ -57,19 +57,19 @@ def load_or_index_corpus(
     stratum_column: str,
     with_sample_order: bool,
     ignore_existing_index: bool = False,
-    most_unindexed_documents: int = 0,
+    no_index_up_to_document_count: int = 0,
 ) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
     The errors of `read_and_check_corpus`. Without `with_sample_order`, it may have no order in which a sample takes
     documents. `ignore_existing_index` has the file read again whatever its index says. Of so few documents as are to
-    stay `most_unindexed_documents`, no index is made.
+    stay `no_index_up_to_document_count`, no index is made.
     """
     make_corpus_file_reader(path)
     identity = hashlib.sha256(f"{path.resolve()}\0{stratum_column}".encode()).hexdigest()
     index_path = index_folder / f"{identity[:16]}.index"
     with contextlib.ExitStack() as locks:
-        if not most_unindexed_documents:
+        if not no_index_up_to_document_count:
             # Of many slices that begin at once, one reads the corpus and the others wait for it.
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def load_or_index_corpus(
             return corpus
         key = _corpus_file_fingerprint(path)
         corpus = read_and_check_corpus(path, seed=seed, stratum_column=stratum_column, with_row_facts=True)
-        if corpus.document_count > most_unindexed_documents:
+        if corpus.document_count > no_index_up_to_document_count:
             with contextlib.suppress(OSError):
                 index_folder.mkdir(parents=True, exist_ok=True)
                 _write_index_or_raise(index_path, key, corpus)

@@ -20,7 +20,7 @@ from genaipa.files.html import format_one_line_repr, html_table
 from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
-from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code_or_empty
+from genaipa.languages.catalog import ENGLISH, detect_language_code_or_empty, language_code_or_empty
 from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.clauses import find_numbered_clauses
 from genaipa.policies.companies import name_as_company_or_placeholder
@@ -107,10 +107,10 @@ class Document:
     @cached_property
     def language(self) -> str:
         """Code of its language, as its metadata state it or found from its words; empty where these tell none."""
-        return detect_language_code(self.text, self.about.language)
+        return detect_language_code_or_empty(self.text, self.about.language)
 
     @cached_property
-    def likely_unsupported_language(self) -> str:
+    def likely_unsupported_language_code(self) -> str:
         """Code of the language without rules that it seems to be in; empty if none."""
         return detect_unsupported_language_code(self.text)
 
@@ -281,4 +281,4 @@ def split_by_token_limit(document: Document, token_limit: int, count_tokens: Cal
 
 def is_english(text: str, stated_language: str = "") -> bool:
     """Say whether a text is in English: as its metadata state, else by its function words; short ones count as such."""
-    return detect_language_code(text, stated_language) == ENGLISH.code
+    return detect_language_code_or_empty(text, stated_language) == ENGLISH.code

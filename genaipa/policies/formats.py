@@ -33,9 +33,9 @@ from genaipa.files.limits import (
     count_xml_elements,
     limit_reading,
 )
-from genaipa.files.stamps import today
+from genaipa.files.stamps import local_today
 from genaipa.files.text import DAMAGE, split_url_or_empty
-from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code_or_empty, language_name
+from genaipa.languages.catalog import LANGUAGES, detect_language_code_or_empty, language_code_or_empty, language_name
 from genaipa.languages.detection import detect_unsupported_language_code
 from genaipa.policies.document import LONGEST, message_for_too_long_text
 from genaipa.policies.encodings import decode_text, find_declared_html_encoding
@@ -224,7 +224,7 @@ def _extract_document_from_bytes(raw: bytes, source: str, form: Format | None, c
             raise DataError(source, "is JSON data, not a document; save the document's text as a .txt file.")
         else:
             title = _title_from_unnumbered_first_heading(text) if form == "Markdown" else ""
-            document = ExtractedDocument(text, title, "", source, today(), markdown=form == "Markdown")
+            document = ExtractedDocument(text, title, "", source, local_today(), markdown=form == "Markdown")
     if len(document.text) > LONGEST:
         raise DataError(source, message_for_too_long_text(document.text))
     return replace(
@@ -305,13 +305,13 @@ def _extract_html_with_trafilatura(html: str, source: str, trafilatura: Any) -> 
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
     title = trafilatura.extract_metadata(html, extensive=False).title or ""
-    language, doubt = _read_stated_language_code_and_note(stated, text)
+    language, doubt = _stated_language_code_or_note_if_ignored(stated, text)
     return ExtractedDocument(
         text,
         title,
         method,
         source,
-        today(),
+        local_today(),
         markdown=True,
         held=str(whole.count_structures_and_lost_in_text(text)),
         language=language,
@@ -336,9 +336,9 @@ def _page_names_and_addresses(tree: Any) -> tuple[str, ...]:
     return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
 
 
-def _read_stated_language_code_and_note(stated_language: str, text: str) -> tuple[str, str]:
+def _stated_language_code_or_note_if_ignored(stated_language: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
-    code, detected = language_code_or_empty(stated_language), detect_language_code(text)
+    code, detected = language_code_or_empty(stated_language), detect_language_code_or_empty(text)
     if stated_language and not code:
         ignored = clip(stated_language, 20)
         return "", f"the page's language '{ignored}' is not a language code; the language is detected from the text"
@@ -374,7 +374,7 @@ def _extract_word_html(html: str, numbered_heading_count: int, source: str) -> E
         held = f"{held}; {lost}" if held else lost
     method = f"text of a Word document as Markdown, {_package_with_version('mammoth')}"
     return ExtractedDocument(
-        text, _title_from_unnumbered_first_heading(text), method, source, today(), markdown=True, held=held
+        text, _title_from_unnumbered_first_heading(text), method, source, local_today(), markdown=True, held=held
     )
 
 
@@ -409,7 +409,7 @@ def _extract_pdf_pages(pages: list[str], stated_title: str, source: str) -> Extr
     if not text.strip():
         raise DataError(source, "has no text; its pages may be images. Run text recognition (OCR) on it first.")
     method = f"text of a PDF, with lines joined into paragraphs, {_package_with_version('pypdf')}"
-    return ExtractedDocument(text, pdf_title_or_empty(stated_title, pages), method, source, today())
+    return ExtractedDocument(text, pdf_title_or_empty(stated_title, pages), method, source, local_today())
 
 
 def _iterate_pdf_page_texts(reader: Any, source_for_errors: str, allowance: ReadingAllowance) -> Iterator[str]:

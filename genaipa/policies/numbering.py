@@ -148,7 +148,7 @@ def split_number_word_and_steps(number: str) -> tuple[str, tuple[str, ...]]:
     return word, tuple(re.findall(r"\d+|[a-z]+", f"{roman_value_or_zero(first) or first}.{tail}".casefold()))
 
 
-def join_letter_to_parent_number_or_empty(parent_number: str, letter: str, *, same_level: bool = False) -> str:
+def append_letter_to_dotted_number_or_empty(parent_number: str, letter: str, *, same_level: bool = False) -> str:
     """Return the whole number of a letter or Roman number that a heading beneath a number has alone; else "".
 
     `A.` beneath `IV.` is IV.A. `same_level`: its heading is of the same level, so that it has to be of another kind.

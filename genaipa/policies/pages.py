@@ -141,7 +141,13 @@ def _iterate_tables_and_lists(root: Any) -> Iterator[tuple[str, list[list[str]]]
             continue
         covered.add(element)
         if element.tag == "table":
-            yield "table", [[_element_text_on_one_line(cell) for cell in row] for row in _cell_elements_by_row(element)]
+            yield (
+                "table",
+                [
+                    [_element_text_on_one_line(cell) for cell in row]
+                    for row in _cell_elements_by_row_ignoring_spans(element)
+                ],
+            )
         elif _element_text_on_one_line(element) != " ".join(
             filter(None, (_element_text_on_one_line(link) for link in element.iter("a")))
         ):
@@ -250,7 +256,7 @@ def _format_markdown_table(table: Any) -> str:
     rows: list[list[str]] = []
     above: dict[int, tuple[int, str]] = {}  # column: remaining rows of the cell in it, and its text
     room = _MOST_REPEATED
-    for cells in _cell_elements_by_row(table):
+    for cells in _cell_elements_by_row_ignoring_spans(table):
         row: list[str] = []
         spanning: dict[int, tuple[int, str]] = {}
         waiting, last = cells[::-1], max(above, default=-1)
@@ -285,7 +291,7 @@ def _cell_span(cell: Any, attribute_name: str) -> int:
     return min(max(int(value), 1), _MOST_SPANNED) if re.fullmatch(r"[0-9]{1,9}", value) else 1
 
 
-def _cell_elements_by_row(table: Any) -> list[list[Any]]:
+def _cell_elements_by_row_ignoring_spans(table: Any) -> list[list[Any]]:
     groups = [table, *table.iterchildren("thead", "tbody", "tfoot")]
     rows = [[*row.iterchildren("td", "th")] for group in groups for row in group.iterchildren("tr")]
     return [cells for cells in rows if cells]
@@ -297,7 +303,7 @@ def _is_layout_only(element: Any) -> bool:
     It does if it has a table inside, text with headings, text outside its cells or items, or one column only.
     """
     if element.tag == "table":
-        rows = _cell_elements_by_row(element)
+        rows = _cell_elements_by_row_ignoring_spans(element)
         pieces = [cell for row in rows for cell in row]
         held = [*pieces, *element.iterchildren("caption")]
         narrow = max(map(len, rows), default=0) < 2  # noqa: PLR2004

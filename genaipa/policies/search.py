@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code_or_empty
 from genaipa.languages.language import UNSPACED
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _split_compound(word: str, vocabulary: Container[str]) -> list[str]:
 
 def language_for_search_or_english(text: str) -> Language:
     """Return the language whose rules search a text: its own, or English."""
-    return LANGUAGES.get(detect_language_code(text), ENGLISH)
+    return LANGUAGES.get(detect_language_code_or_empty(text), ENGLISH)
 
 
 def rank_text_indices(texts: tuple[str, ...], question: str) -> list[int]:

@@ -25,9 +25,9 @@ from genaipa.policies.numbering import (
     NUMBER,
     SECTION_WORD,
     LeadingNumber,
+    append_letter_to_dotted_number_or_empty,
     can_follow_in_outline,
     iterate_leading_number_readings,
-    join_letter_to_parent_number_or_empty,
     make_canonical_section_number,
     normalize_digits_of_section_number,
     normalize_leading_number,
@@ -94,7 +94,7 @@ class Section:
         return self.number if self.number[0].isalpha() and " " in self.number else f"Section {self.number}"
 
     @property
-    def heading(self) -> str:
+    def label_and_title(self) -> str:
         """Label and title: "Section 4.2 Retention"."""
         return f"{self.label} {self.title}" if self.number and self.title else self.label
 
@@ -142,11 +142,11 @@ def _complete_lettered_numbers(headings: list[Section]) -> list[Section]:
         above = {level: number for level, number in above.items() if level <= heading.level}
         sibling = above.pop(heading.level, "")
         number, level = heading.number, heading.level
-        if number.islower() and (nested := join_letter_to_parent_number_or_empty(sibling, number, same_level=True)):
+        if number.islower() and (nested := append_letter_to_dotted_number_or_empty(sibling, number, same_level=True)):
             # Small letters are beneath the number before them, though its heading is of the same level.
             number, level, above[heading.level] = nested, level + 1, sibling
         else:
-            number = join_letter_to_parent_number_or_empty(above[max(above)] if above else "", number) or number
+            number = append_letter_to_dotted_number_or_empty(above[max(above)] if above else "", number) or number
             above[heading.level] = number
         complete.append(replace(heading, number=number, level=level))
     return complete
@@ -178,7 +178,9 @@ def _add_bold_headings(lines: list[str], line_starts: list[int], markdown_headin
     )
     starts_known = {section.start for section in markdown_headings}
     bold = [
-        section for section in _make_sections_with_levels(outline, line_starts) if section.start not in starts_known
+        section
+        for section in _make_sections_with_levels_but_no_ends(outline, line_starts)
+        if section.start not in starts_known
     ]
     if len(bold) < 2:  # noqa: PLR2004 - one number is no outline
         return markdown_headings
@@ -242,7 +244,9 @@ def _find_plain_headings(lines: list[str], line_starts: list[int], markdown_head
         key=lambda candidate: candidate.line,
     )
     first = markdown_headings[0].start if markdown_headings else -1
-    sections = [section for section in _make_sections_with_levels(headings, line_starts) if section.start != first]
+    sections = [
+        section for section in _make_sections_with_levels_but_no_ends(headings, line_starts) if section.start != first
+    ]
     return sorted(
         markdown_headings + [replace(s, level=s.level + len(markdown_headings)) for s in sections],
         key=lambda s: s.start,
@@ -458,7 +462,7 @@ def _stands_alone_as_title(lines: list[str], i: int, title: str) -> bool:
     return bool(ended and begun and not signs and count_words(title) <= _MAX_ALONE)
 
 
-def _make_sections_with_levels(headings: list[_Candidate], line_starts: list[int]) -> list[Section]:
+def _make_sections_with_levels_but_no_ends(headings: list[_Candidate], line_starts: list[int]) -> list[Section]:
     """Set levels: kinds nest as they come up, 4.2 in 4, titles in numbers."""
     depth = {kind: n for n, kind in enumerate(_order_heading_kinds([c for c in headings if c.kind]), start=1)}
     floors = {kind: min(len(c.value) for c in headings if c.kind == kind) for kind in depth}

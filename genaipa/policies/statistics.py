@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, is_mark_end_of_sentence
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code_or_empty, is_mark_end_of_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import document_group_or_empty
 from genaipa.policies.reading import read_markdown
@@ -66,7 +66,7 @@ def measure_text(text: str, stated_language: str = "") -> TextStatistics:
     words = [word for block in blocks for word in _split_words(block)]
     if not words:
         return TextStatistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
-    code = detect_language_code(text, stated_language)
+    code = detect_language_code_or_empty(text, stated_language)
     rules = LANGUAGES.get(code)
     formula = rules.readability if rules else None
     sentences = [sentence for block in blocks for sentence in _split_sentences(block, rules) if _split_words(sentence)]

@@ -478,7 +478,7 @@ def find_corrections_with_layers(workspace: Workspace, document: Document) -> li
     return layers
 
 
-def apply_corrections(annotations: Annotations, corrections: dict[str, Correction]) -> Annotations:
+def apply_corrections_to_existing_answers(annotations: Annotations, corrections: dict[str, Correction]) -> Annotations:
     """Put what is right in the place of annotated answers that are corrected."""
     answers = {
         question: corrections[question].apply_to(answer) if question in corrections else answer

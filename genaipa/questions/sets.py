@@ -14,7 +14,13 @@ from msgspec.structs import replace
 from genaipa.errors import DataError, UnknownNameError, clip, name_suggestion
 from genaipa.files.html import format_one_line_repr, html_table
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, variant_name_for_language
+from genaipa.languages.catalog import (
+    ENGLISH,
+    LANGUAGES,
+    detect_language_code_or_empty,
+    language_name,
+    variant_name_for_language,
+)
 from genaipa.policies.document import DocumentKind
 from genaipa.words import join_names, join_some
 from genaipa.workspace import PULLED, find_workspace, shipped_folder
@@ -77,7 +83,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def language_code(self) -> str:
         """Code of the language of its questions; English where neither the file nor the texts tell."""
         texts = " ".join(question.text for question in self.questions)
-        return self.language or detect_language_code(texts) or ENGLISH.code
+        return self.language or detect_language_code_or_empty(texts) or ENGLISH.code
 
     @property
     def translation_credits(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.answers.tidy import merge_analyst_rows_per_planned_answer
+from genaipa.answers.tidy import keep_first_row_per_planned_answer
 from genaipa.reports import averages
 from genaipa.reports.part import drop_sparsely_scored_experiments
 
@@ -40,7 +40,7 @@ def count_answered_by_system(frame: pd.DataFrame) -> dict[str, AnsweredCount]:
     """
     rows = averages.select_policy_rows(drop_sparsely_scored_experiments(frame))
     scored = rows.loc[rows["counted"], ["system", "experiment"]].drop_duplicates()
-    once = merge_analyst_rows_per_planned_answer(rows)
+    once = keep_first_row_per_planned_answer(rows)
     once = once[once["status"] != ""].astype({"system": "str", "experiment": "str"})
     once = once.merge(scored.astype("str"), on=["system", "experiment"])
     came = ~once["status"].isin(["failed", "missing"])

@@ -20,7 +20,7 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.questions.sets import id_without_follow_up_suffix
 from genaipa.reports.averages import cache_per_frame
 from genaipa.reports.figures.style import clean_name_on_one_line
-from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, keep_only_scores_of_judge_passes
+from genaipa.reports.judged.alone import NO_ESTIMATE, group_passes_by_judge, let_only_judge_passes_count
 from genaipa.runs.permission import SharingPermission
 from genaipa.words import format_count, join_names
 
@@ -130,7 +130,7 @@ class ReadableAnswers:
 def collect_readable_answers(study: Study, *, with_restricted_texts: bool = False) -> ReadableAnswers:
     """Return the answers behind the averages; `with_restricted_texts` shows texts that may not be passed on as well."""
     frame, whose = _select_shown_scores_and_judge_names(study)
-    overall = _average_m_all_by_cell(frame)
+    overall = _average_m_all_by_question_and_system(frame)
     answered_rows = _select_answers_behind_averages(frame, overall)
     sources = [] if with_restricted_texts else study.sources
     allowed = {source.folder.name: SharingPermission(source.folder, source.manifest) for source in sources}
@@ -164,7 +164,7 @@ def collect_readable_answers(study: Study, *, with_restricted_texts: bool = Fals
     )
 
 
-def _average_m_all_by_cell(frame: pd.DataFrame) -> pd.Series[float]:
+def _average_m_all_by_question_and_system(frame: pd.DataFrame) -> pd.Series[float]:
     return frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
 
 
@@ -191,9 +191,7 @@ def _select_shown_scores_and_judge_names(study: Study) -> tuple[pd.DataFrame, st
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return keep_only_scores_of_judge_passes(frame, passes), join_names(
-        [clean_name_on_one_line(judge) for judge in judges]
-    )
+    return let_only_judge_passes_count(frame, passes), join_names([clean_name_on_one_line(judge) for judge in judges])
 
 
 def _assign_questions_to_page_or_file(questions: list[AskedQuestion]) -> list[AskedQuestion]:

@@ -130,7 +130,7 @@ def _group_number_of_each_row(rows: pd.DataFrame, group_columns: list[str]) -> p
     return pd.Series(numbers, index=rows.index, dtype="int64")
 
 
-def select_scored_rows_with_document(cell_averages: pd.DataFrame) -> pd.DataFrame:
+def select_scored_rows_naming_a_document(cell_averages: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that have a document and an M_all."""
     return cell_averages[(cell_averages["document"] != "") & cell_averages["m_all"].notna()]
 
@@ -439,7 +439,7 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
 
 def has_differing_scored_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
     """Tell whether systems were scored on different questions or documents (see `note_differing_scored_questions`)."""
-    single = select_scored_rows_with_document(average_policy_questions_by_document(frame))
+    single = select_scored_rows_naming_a_document(average_policy_questions_by_document(frame))
     question_sets: set[object] = set()
     for system in question_means["system"].unique():
         system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
@@ -456,7 +456,7 @@ def note_differing_scored_questions(frame: pd.DataFrame, question_means: pd.Data
 
     `question_means` are the means over documents (`average_policy_questions`) that have an M_all.
     """
-    single = select_scored_rows_with_document(average_policy_questions_by_document(frame))
+    single = select_scored_rows_naming_a_document(average_policy_questions_by_document(frame))
     descriptions, even = [], True
     for system in question_means["system"].unique():
         system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]

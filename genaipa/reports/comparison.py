@@ -29,7 +29,7 @@ from genaipa.reports.figures.differences import (
     describe_winner_or_why_none,
     label_question_groups_in_full,
     list_comparison_facts_as_phrases,
-    overall_differences_figure,
+    measure_differences_figure,
     question_group_differences_figure,
 )
 from genaipa.reports.figures.figure import ALONE, FigureScope
@@ -38,7 +38,7 @@ from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_judge_comparison_if_possible,
     group_passes_by_judge,
-    keep_only_scores_of_judge_passes,
+    let_only_judge_passes_count,
     note_systems_of_judge_family,
     resolve_judge_name_or_raise,
 )
@@ -147,7 +147,7 @@ class Comparison:
     @property
     def figure(self) -> Figure | None:
         """One panel of all measures over all questions; None if there is nothing to compare."""
-        return overall_differences_figure(self.table, self.compared_sides)
+        return measure_differences_figure(self.table, self.compared_sides)
 
     @property
     def figures(self) -> list[Figure]:
@@ -303,7 +303,7 @@ def compare(
     frame, judges = study.table, group_passes_by_judge(study.table, study.rubric.digest)
     if judge:
         judge = resolve_judge_name_or_raise(judge, judges, resolved_workspace)
-        frame = keep_only_scores_of_judge_passes(frame, judges[judge], with_excluded=excluded)
+        frame = let_only_judge_passes_count(frame, judges[judge], count_excluded=excluded)
     try:
         ours, theirs = (
             build_comparison_side(resolved_workspace, name, sources, frame, experiments, judge=judge)

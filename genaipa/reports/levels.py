@@ -115,11 +115,11 @@ def _average_spending_by_system_and_cell(study: Study) -> dict[str, pd.DataFrame
 
 
 def _spending_ratios_and_thought_tokens(
-    first_level_spending: pd.DataFrame, second_level_spending: pd.DataFrame
+    higher_level_spending: pd.DataFrame, lower_level_spending: pd.DataFrame
 ) -> dict[str, float]:
     """Return the ratios of money and time over the cells of both, and the mean tokens of thoughts of each."""
-    both = first_level_spending.merge(
-        second_level_spending, left_index=True, right_index=True, suffixes=("_more", "_less")
+    both = higher_level_spending.merge(
+        lower_level_spending, left_index=True, right_index=True, suffixes=("_more", "_less")
     )
     costs, seconds = (both[[f"{name}_more", f"{name}_less"]].dropna() for name in _RATIOS.values())
     mean_costs, median_seconds = costs.mean().tolist(), seconds.median().tolist()

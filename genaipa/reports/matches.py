@@ -430,7 +430,7 @@ def _compare_m_all_of_two_systems(
     frame: pd.DataFrame, first: str, second: str
 ) -> tuple[dict[str, Any], _MeasureDifference] | None:
     """Compare two systems, over what averages take and what people scored; None if they have no pair."""
-    sides, judged = _score_rows_by_system_and_is_estimated(frame)
+    sides, judged = _estimated_and_people_rows_by_system(frame)
     if not {first, second} <= sides.keys():
         return None
     match = match_systems_by_measure(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
@@ -445,7 +445,7 @@ def _compare_m_all_of_two_systems(
 
 
 @averages.cache_per_frame
-def _score_rows_by_system_and_is_estimated(
+def _estimated_and_people_rows_by_system(
     frame: pd.DataFrame,
 ) -> tuple[dict[str, tuple[pd.DataFrame, pd.DataFrame]], bool]:
     """System → what averages take of it and what people scored; and whether the former are estimates."""

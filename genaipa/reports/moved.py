@@ -291,7 +291,7 @@ def find_moved_answers(
     with open_existing_store(resolved_workspace) as store:
         events = read_counted_events(resolved_workspace, store)
     reader = AnswerPairReader(
-        resolved_workspace, average_scores_by_answer(events, load_rubric(resolved_workspace), judge)
+        resolved_workspace, people_and_judge_means_by_answer(events, load_rubric(resolved_workspace), judge)
     )
     return reader.pair_answers(sides[0], sides[1], (names[0], names[-1]))
 
@@ -358,7 +358,9 @@ def latest_answers_by_system(sources: Sequence[SelectedRun]) -> dict[str, Answer
     return answers
 
 
-def average_scores_by_answer(events: Iterable[Event], rubric: Rubric, only_judge: str = "") -> dict[str, AnswerScores]:
+def people_and_judge_means_by_answer(
+    events: Iterable[Event], rubric: Rubric, only_judge: str = ""
+) -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     events_by_answer: dict[str, list[Event]] = {}
     for event in effective_scores_and_adjudications(events):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.reports.moved import MEASURED, AnswerPairReader, average_scores_by_answer, latest_answers_by_system
+from genaipa.reports.moved import MEASURED, AnswerPairReader, latest_answers_by_system, people_and_judge_means_by_answer
 from genaipa.reports.table import Table, make_table
 from genaipa.systems.provider import shorten_system_names
 
@@ -78,7 +78,7 @@ def _rank_moved_answers_of_system_pairs(
     study: Study, workspace: Workspace, system_names: list[str], left_out_rows: pd.DataFrame
 ) -> list[AnswerPairsByMovement]:
     """Return what moved between each two of these systems, where they were asked the same."""
-    reader = AnswerPairReader(workspace, average_scores_by_answer(study.log.counted, study.rubric))
+    reader = AnswerPairReader(workspace, people_and_judge_means_by_answer(study.log.counted, study.rubric))
     answers, short = latest_answers_by_system(study.sources), shorten_system_names(system_names)
     gone = set(left_out_rows[["run", "key"]].astype("str").itertuples(index=False, name=None))
     remaining = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import merge_analyst_rows_per_planned_answer, plain_texts
+from genaipa.answers.tidy import keep_first_row_per_planned_answer, plain_texts
 from genaipa.reports import conduct, part
 from genaipa.reports.averages import cache_per_frame
 from genaipa.reports.chapters import notable_chapter_sentences, outcomes, overall, prompting
@@ -48,7 +48,7 @@ def notable_sentences(study: Study, results: Sequence[TaskKindResults] = ()) -> 
         *_note_scripted_systems(study),
         *_note_missing_glyphs(study),
         *urgent_sentences(study),
-        *_note_lacking_answers(outcomes.question_outcome_counts_table(study)),
+        *_note_lacking_answers(outcomes.outcome_counts_by_system_table(study)),
         *_note_absence_of_averages(study.table),
         *filter(None, [overall.note_unranked_systems(study.table)]),
         *filter(
@@ -125,7 +125,7 @@ def warnings_on_averages(study: Study) -> list[str]:
 @plain_texts
 def sentences_on_missing_answers(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    sentences = _note_lacking_answers(outcomes.question_outcome_counts_table(study))
+    sentences = _note_lacking_answers(outcomes.outcome_counts_by_system_table(study))
     return [*_note_filters(study), *(sentence for sentence in sentences if not sentence.startswith(_LACKS["unscored"]))]
 
 
@@ -140,7 +140,7 @@ def _note_lacking_answers(status_counts: Table) -> list[str]:
     return sentences
 
 
-def is_wholly_unscored(frame: pd.DataFrame) -> bool:
+def has_answers_but_no_people_scores(frame: pd.DataFrame) -> bool:
     """Tell whether there are answers, and no person has scored any."""
     return not frame.empty and not frame["counted"].any() and not _has_excluded_scores(frame)
 
@@ -188,7 +188,7 @@ def _note_systems_served_by_several_models(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = merge_analyst_rows_per_planned_answer(frame)
+    once = keep_first_row_per_planned_answer(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):

@@ -32,7 +32,7 @@ from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.data_url import make_svg_data_url
 from genaipa.reports.figures.figure import render_figure
 from genaipa.reports.figures.style import clean_name_on_one_line, format_signed_tenths, last_part_labels
-from genaipa.reports.judged.alone import describe_scores_by_judges_alone, group_passes_by_judge, note_unfinished_judges
+from genaipa.reports.judged.alone import describe_averages_by_judge, group_passes_by_judge, note_unfinished_judges
 from genaipa.reports.part import extract_sparse_scores_warning
 from genaipa.reports.render import as_html, render_note_html_with_code
 from genaipa.reports.significance import OTHER_PEOPLE, format_confidence, format_p_value
@@ -193,7 +193,7 @@ def _make_title_without_averages(report: Report) -> str:
     answers = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(answers):
         return _describe_first_measure_by_system(report.main_table) if report.main_table else "Nothing was asked"
-    if alone := describe_scores_by_judges_alone(report.study):
+    if alone := describe_averages_by_judge(report.study):
         return alone
     if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
         too_few = ", too few for averages" if part.find_sparsely_scored_experiments(frame) else ""
@@ -389,13 +389,15 @@ class _TableOrFigureOnPage:
         return self.width > _WIDTH / 2
 
 
-def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
+def render_pages(
+    report: Report, pictures: Mapping[str, bytes] | None = None, *, with_restricted_texts: bool = False
+) -> dict[str, str]:
     """Render the page and those beside it, by file name; `pictures` are figures already drawn, as SVG by name.
 
-    `whole` shows answers whose text may not be passed on as well.
+    `with_restricted_texts` shows answers whose text may not be passed on as well.
     """
     answers, words = (
-        collect_readable_answers(report.study, with_restricted_texts=whole),
+        collect_readable_answers(report.study, with_restricted_texts=with_restricted_texts),
         _shared_template_values(report),
     )
     html_by_name = {PAGE: _render_main_page(report, pictures or {}, answers, words)}

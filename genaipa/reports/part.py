@@ -19,7 +19,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.evidence import measure_evidence_level
-from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
+from genaipa.reports.judged.estimate import estimate_scores_with_judge_if_possible
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -291,12 +291,12 @@ def tabulate_average_bounds_with_unscored(frame: pd.DataFrame) -> Table:
     if len(lacking_parts):
         bounds = {
             name: _average_m_all_by_system_and_experiment(
-                estimate_human_scores_with_judge(_add_score_rows_for_unscored_answers(policies, value)).frame
+                estimate_scores_with_judge_if_possible(_add_scores_for_unscored_wave_answers(policies, value)).frame
             )
             for name, value in _ENDS.items()
         }
         experiment_means, judge_means = (
-            _average_m_all_by_system_and_experiment(estimate_human_scores_with_judge(policies).frame),
+            _average_m_all_by_system_and_experiment(estimate_scores_with_judge_if_possible(policies).frame),
             _judge_means_of_waves_by_unscored_flag(policies),
         )
         for row in lacking_parts.to_dict("records"):
@@ -331,7 +331,7 @@ def _is_unscored_wave_answer(frame: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(frame.index.isin(unscored.index), index=frame.index)
 
 
-def _add_score_rows_for_unscored_answers(frame: pd.DataFrame, m_all: float) -> pd.DataFrame:
+def _add_scores_for_unscored_wave_answers(frame: pd.DataFrame, m_all: float) -> pd.DataFrame:
     """Return the table as if people had given this value to what waves lack."""
     filled = frame[_is_unscored_wave_answer(frame)].drop_duplicates(["run", "key"])
     filled = filled.assign(m_all=m_all, averaged=1, counted=True)

@@ -15,7 +15,7 @@ import pandas as pd
 from genaipa.plugins import make_plugins_and_problems
 from genaipa.reports.judged.verdicts import LEAST, empty_columns, explain_too_few_answers_or_empty
 from genaipa.reports.table import make_table
-from genaipa.scoring.agreement import agreement_columns
+from genaipa.scoring.agreement import alpha_ac2_and_reason_columns
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.stats.agreement import measure_agreement, measure_agreement_between_two_sides
 
@@ -57,7 +57,7 @@ class AnswerPartRatings:
         """Count what these events say of each part of the study's answers; a part of which none says anything lacks."""
         raise NotImplementedError
 
-    def tabulate_judges_alone(self, study: Study, judge_verdicts: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
+    def tabulate_judge_ratings_by_system(self, study: Study, judge_verdicts: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
         """Tabulate what judges alone say of systems, which is no estimate of what people would say."""
         return None
 
@@ -160,7 +160,7 @@ def _make_rating_agreement_row(
     about: dict[str, object] = {"answers": answers, ratings.noun: len(parts)}
     if answers < least_answers:
         return {**about, "reason": explain_too_few_answers_or_empty(answers)}
-    row = {**about, **agreement_columns(agreement)}
+    row = {**about, **alpha_ac2_and_reason_columns(agreement)}
     return {**row, "reason": f"all {ratings.noun} have the same rating"} if isnan(agreement.alpha) else row
 
 

@@ -266,7 +266,7 @@ def render_latex_table(
     """
     layout, (note, comment) = (
         _fit_latex_layout(headings, body, numeric_columns),
-        _split_note_into_sentence_and_comment(note),
+        _split_note_into_text_and_latex_comment(note),
     )
     columns = "".join(
         ("r" if index in numeric_columns else "l")
@@ -321,7 +321,7 @@ def render_latex_table(
     )
 
 
-def _split_note_into_sentence_and_comment(note: str) -> tuple[str, str]:
+def _split_note_into_text_and_latex_comment(note: str) -> tuple[str, str]:
     """Return the note's first sentence, and the others as lines of a comment."""
     line = _put_text_on_one_line(note)
     first = first_sentences(line, 1)

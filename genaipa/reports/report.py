@@ -197,7 +197,7 @@ def report(
     resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     resolved_workspace.check_output_outside_data(Path(folder) if folder is not None else None)
     sources = select_runs_and_apply_filters(resolved_workspace, names, only)
-    left_out = _note_unreported_runs_or_raise_if_all(sources)
+    left_out = _note_unreportable_task_kinds_or_raise(sources)
     study = gather_study_with_stored_scores(
         resolved_workspace, sources, count_excluded=excluded, apply_corrections=corrected, document_group_column=by
     )
@@ -218,7 +218,7 @@ def report(
     return built_report
 
 
-def _note_unreported_runs_or_raise_if_all(sources: Sequence[SelectedRun]) -> list[str]:
+def _note_unreportable_task_kinds_or_raise(sources: Sequence[SelectedRun]) -> list[str]:
     """Sentences on the runs of kinds that have nothing in a report; a UsageError if all are."""
     tasks_by_run = {
         source.folder.name: source.manifest.spec.task

@@ -79,15 +79,15 @@ def _write_all_but_figures_and_list_files(report: Report, folder: Path, *, whole
     for table in report.tables.values():
         write_table_files(table, folder / "tables")
     pictures = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
-    for name, text in page.render_pages(report, pictures, whole=whole).items():
+    for name, text in page.render_pages(report, pictures, with_restricted_texts=whole).items():
         _write_text_file(folder / name, text)
     _write_input_tables_and_run_manifests(report, folder / "inputs")
     frame = report.frame
     if len(frame) or not report.results:
         for name, data in ((ANSWERS, report.study.answers), (SCORES, frame)):
-            tidy_table.write_frame_as_csv_or_parquet(data, folder / f"{name}.parquet")
+            tidy_table.write_filled_columns_as_csv_or_parquet(data, folder / f"{name}.parquet")
             if len(data) <= SPREADSHEET:
-                tidy_table.write_frame_as_csv_or_parquet(data, folder / f"{name}.csv")
+                tidy_table.write_filled_columns_as_csv_or_parquet(data, folder / f"{name}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest = {
         **provenance.make_report_manifest(report.study),

@@ -187,7 +187,7 @@ class KeptIntroductions:
     def __iter__(self) -> Iterator[str]:
         return iter(self._load_introduction_offsets())
 
-    def read_introduction_as_file_content(self, digest: str) -> bytes:
+    def read_unchecked_introduction_content(self, digest: str) -> bytes:
         """Return the content that a file of that introduction would have; a KeyError where there is none."""
         (introduction,) = journal.read_records_at(self.path, [self._load_introduction_offsets()[digest]], _Introduction)
         return msgspec.json.format(bytes(introduction.messages), indent=1) + b"\n"

@@ -140,7 +140,7 @@ def collect_experiments_of_run(folder: RunFolder, manifest: Manifest) -> set[str
         classify_experiment(kind, initialization, wording)
         for kind in {facts.kind for facts in manifest.documents.values()}
         for initialization in (plan.initializations if plan else ())
-        for wording in (plan.wordings_with_follow_up if plan else ())
+        for wording in (plan.wordings_and_any_follow_up if plan else ())
     }
 
 

@@ -87,7 +87,7 @@ class RunFolder(ManifestFolder):
         """The run itself, as a study has its slices."""
         return [self]
 
-    def has_exact_name(self, cleaned_name: str) -> bool:
+    def has_exact_given_name(self, cleaned_name: str) -> bool:
         """Tell whether this is all of the name that the run was given; False where that can't be read."""
         try:
             return clean_folder_name(self.manifest().name) == cleaned_name
@@ -209,7 +209,7 @@ class RunFolder(ManifestFolder):
         in_lines = digest in self.introductions
         path = self.introductions.path if in_lines else self.path / "introductions" / f"{digest}.json"
         try:
-            content = self.introductions.read_introduction_as_file_content(digest) if in_lines else path.read_bytes()
+            content = self.introductions.read_unchecked_introduction_content(digest) if in_lines else path.read_bytes()
             messages = decode_introduction(content)
         except (OSError, *DAMAGE) as error:
             raise DataError(path, f"can't be read ({clip_error_message(error)}); restore the file.") from None

@@ -169,7 +169,7 @@ def file_has_content(path: Path, content: bytes) -> bool:
     return path.is_file() and path.read_bytes() == content
 
 
-def update_run_folder_listing_changed_name(run_path: Path, content_by_file_name: dict[str, bytes]) -> list[str]:
+def update_run_listing_its_name_if_changed(run_path: Path, content_by_file_name: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
     if all(file_has_content(run_path / name, content) for name, content in content_by_file_name.items()):
         return []

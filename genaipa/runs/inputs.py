@@ -17,11 +17,11 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import DEFAULT
-from genaipa.languages.catalog import ENGLISH, language_of_prompt_set
+from genaipa.languages.catalog import ENGLISH, language_of_prompt_set_or_english
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
-    apply_corrections,
+    apply_corrections_to_existing_answers,
     find_annotation_file,
     find_corrections_with_layers,
     load_question_set_or_none,
@@ -213,7 +213,7 @@ class RunDocumentsAndQuestions:
                     if written_for
                     else {}
                 )
-                annotations = apply_corrections(
+                annotations = apply_corrections_to_existing_answers(
                     annotations, {question: correction_file.corrections[source] for question, source in sources.items()}
                 )
         except GenaipaError as error:
@@ -370,7 +370,7 @@ def load_conversation_through_reply(
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _earlier_replies_in_conversation(folder, record, offset_by_record_key):
             messages += _question_and_reply_messages(
-                earlier, earlier.reply or language_of_prompt_set(prompts).no_answer
+                earlier, earlier.reply or language_of_prompt_set_or_english(prompts).no_answer
             )
     return messages + _question_and_reply_messages(record, record.reply)
 

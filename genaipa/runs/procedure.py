@@ -132,14 +132,14 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = 400
 
     @property
-    def wordings_with_follow_up(self) -> tuple[Wording, ...]:
+    def wordings_and_any_follow_up(self) -> tuple[Wording, ...]:
         """The wordings in which something is asked: those of questions, and that of follow-ups, if there are any."""
         return (*self.wordings, *([FOLLOW_UP] if self.follow_up else []))
 
     @property
-    def answers_per_question_and_repetition(self) -> int:
+    def prompt_and_wording_pair_count(self) -> int:
         """The number of answers that are wanted of a system to each question, in each repetition and initialization."""
-        return len(self.prompts) * len(self.wordings_with_follow_up)
+        return len(self.prompts) * len(self.wordings_and_any_follow_up)
 
     def pair_wordings_with_questions(self, order: Iterable[str]) -> Iterator[tuple[Wording, str]]:
         """Yield each wording with each question of an order that is asked in it, follow-ups last."""

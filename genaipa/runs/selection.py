@@ -330,7 +330,7 @@ def find_run_or_study(workspace: Workspace, name: str) -> RunFolder | SlicedStud
     ]
     matching += matching_studies
     if len(matching) > 1:
-        matching = [source for source in matching if source.has_exact_name(words)] or matching
+        matching = [source for source in matching if source.has_exact_given_name(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:
@@ -384,7 +384,7 @@ class Occasion:
     runs: tuple[str, ...]
 
 
-def find_occasions_of_most_repeated_plan(selected_runs: Iterable[SelectedRun]) -> dict[str, list[Occasion]]:
+def most_repeated_plan_occasions_by_system(selected_runs: Iterable[SelectedRun]) -> dict[str, list[Occasion]]:
     """Return system → its occasions, the earliest first, of the plan that it was asked on most days, if on several.
 
     A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
@@ -435,7 +435,7 @@ def map_repeated_runs_to_days(selected_runs: Iterable[SelectedRun]) -> dict[str,
     """Return run → its day, of runs in which a system was asked the same on several days."""
     return {
         run: occasion.day
-        for days in find_occasions_of_most_repeated_plan(selected_runs).values()
+        for days in most_repeated_plan_occasions_by_system(selected_runs).values()
         for occasion in days
         for run in occasion.runs
     }

@@ -75,7 +75,7 @@ class SlicedStudy:
         return list(self.slices.values())
 
     @property
-    def highest_spending_cap_of_slices(self) -> float | None:
+    def highest_cap_if_all_slices_have_one(self) -> float | None:
         """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
         caps = [
             head.slice.cap
@@ -85,7 +85,7 @@ class SlicedStudy:
         known_caps = [cap for cap in caps if cap is not None]
         return max(known_caps) if len(known_caps) == len(caps) else None
 
-    def has_exact_name(self, cleaned_name: str) -> bool:
+    def has_exact_given_name(self, cleaned_name: str) -> bool:
         """Tell whether these words of a folder's name are all of the study's name."""
         return clean_folder_name(self.name) == cleaned_name
 
@@ -138,7 +138,7 @@ def group_slices_by_study_name(folders: Iterable[RunFolder]) -> dict[str, Sliced
             continue
         if head.slice is not None:
             studies.setdefault(head.slice.study, []).append((folder, head))
-    return {name: _make_study_from_slices(name, heads) for name, heads in studies.items()}
+    return {name: _make_study_of_most_common_plan(name, heads) for name, heads in studies.items()}
 
 
 def map_slices_to_studies(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
@@ -157,7 +157,7 @@ def shared_plan_key_of_head(head: ManifestHead) -> Hashable:
     return shared_plan_key(head.slice, head.spec.systems, head.spec.repetitions)
 
 
-def _make_study_from_slices(study_name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
+def _make_study_of_most_common_plan(study_name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
     """Return the study of these slices, the oldest first."""
     plans = Counter(shared_plan_key_of_head(head) for _, head in heads)
     plan = max(plans, key=plans.__getitem__)

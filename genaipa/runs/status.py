@@ -168,7 +168,7 @@ class AnswerTally:
         """Set how many answers are wanted in each row: by the orders of questions, else `planned_without_orders`."""
         rows, plan = {spec.task: planned_without_orders}, get_plan_if_procedure_run(spec)
         if plan is not None:
-            answers_per_row = plan.answers_per_question_and_repetition * sum(map(len, question_orders.values()))
+            answers_per_row = plan.prompt_and_wording_pair_count * sum(map(len, question_orders.values()))
             rows = dict.fromkeys(plan.initializations, answers_per_row)
         for system in spec.systems:
             for row, number in rows.items():

@@ -54,7 +54,7 @@ def explain_missing_alpha_or_empty(reason: Reason, commonest_value: float = nan)
     return words[reason]
 
 
-def agreement_columns(agreement: ScaleAgreement) -> dict[str, object]:
+def alpha_ac2_and_reason_columns(agreement: ScaleAgreement) -> dict[str, object]:
     """Return the columns of tables of agreement."""
     return {
         **{name: getattr(agreement, name) for name in ("alpha", "low", "high", "ac2", "commonest")},

@@ -29,7 +29,7 @@ from genaipa.runs.procedure import assert_procedure_run_and_get_plan, read_coord
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import describe_study_problems, list_run_folders_oldest_first
 from genaipa.scoring.evidence.asked import QuestionWordings
-from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
+from genaipa.scoring.evidence.doubts import describe_likely_wrong_cited_section
 from genaipa.scoring.masking import list_names_revealing_system, mask_names, sort_distinct_names_longest_first
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class _RunAnswers:
         doubts = (
             describe_correction_or_empty(annotated, right) if right else "",
             wrong.reason if wrong else "",
-            describe_doubtful_annotated_citation(annotated, self.inputs.document(document), part_set),
+            describe_likely_wrong_cited_section(annotated, self.inputs.document(document), part_set),
         )
         return " ".join(dict.fromkeys(filter(None, doubts)))
 

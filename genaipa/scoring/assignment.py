@@ -199,7 +199,7 @@ class ScoreCoverage:
             (self.scored_once.add if len(counted) == 1 else self.scored_once.discard)(digest)
             (self.scored_twice.add if len(counted) > 1 else self.scored_twice.discard)(digest)
         (self.outside_wave.discard if wanted or counted else self.outside_wave.add)(digest)
-        differences = _value_ranges_or_none_if_scores_agree(
+        differences = _value_range_by_metric_or_none_if_equal(
             [score.values for score in counted.values() if score.values]
         )
         if differences:
@@ -218,7 +218,7 @@ class ScoreCoverage:
             theirs = self._open_by_analyst[name.casefold()]
             (theirs.add if is_open and answer and _belongs_to_assignment(answer, about) else theirs.discard)(digest)
 
-    def scoring_history(self, analyst: str) -> AnalystHistory:
+    def current_scores_and_pace(self, analyst: str) -> AnalystHistory:
         """Return an analyst's current scores of these answers."""
         history = self._histories.get(analyst)
         if history is None:
@@ -235,7 +235,7 @@ class ScoreCoverage:
     def __len__(self) -> int:
         return len(self._wanted)
 
-    def score_count(self, digest: str) -> int:
+    def score_count_without_reference(self, digest: str) -> int:
         """Return the number of scores of an answer."""
         return self._score_counts.get(digest, 0)
 
@@ -322,7 +322,7 @@ class ScoringOrders:
             return
         self._as_of, self._rows, self._begun = as_of, {}, {}
         for digest in dict.fromkeys(self._pool.arrivals[: as_of[1]]):
-            if digest in self._pool.answers and is_score_requested(self._plan, digest):
+            if digest in self._pool.answers and is_in_wave_if_plan_has_one(self._plan, digest):
                 self._rows.setdefault(self._order_group_key_of_answer(digest), []).append(digest)
 
     def _order_group_key_of_answer(self, digest: str) -> tuple[str, ...]:
@@ -346,21 +346,21 @@ def _belongs_to_assignment(answer: PooledAnswer, documents_systems_or_experiment
     )
 
 
-def is_score_requested(plan: ScoringPlan, digest: str) -> bool:
+def is_in_wave_if_plan_has_one(plan: ScoringPlan, digest: str) -> bool:
     """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
     return plan.wave is None or digest_prefix_used_in_waves(digest) in plan.wave
 
 
 def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
     """Count the analysts who are to score this answer; it depends on the plan and the answer alone."""
-    if not is_score_requested(plan, digest):
+    if not is_in_wave_if_plan_has_one(plan, digest):
         return 0
     everyone, sample = divmod(plan.per_answer, 1)
     chance = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
     return int(everyone) + (int.from_bytes(chance) < sample * 2**64)
 
 
-def _value_ranges_or_none_if_scores_agree(scores: list[Values]) -> dict[str, float] | None:
+def _value_range_by_metric_or_none_if_equal(scores: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None if all are the same."""
     if all(values == scores[0] for values in scores):
         return None
@@ -402,7 +402,7 @@ class EarlyDoubleScoring:
         room = max(missing - len(coverage.scored_once), 0)
         # Which of the new ones there is room for is settled in the order of the draw.
         selected = [*filter(is_open, begun), *islice(filter(is_open, new), room)]
-        document_ranks = document_rank_by_first_appearance(candidates, self._pool)
+        document_ranks = document_rank_by_answer_digest(candidates, self._pool)
         return chain(
             sorted(selected, key=document_ranks.__getitem__),
             filter(is_open, self._sort_by_document(outside_candidates)),
@@ -424,7 +424,7 @@ class EarlyDoubleScoring:
         return self._spread
 
 
-def document_rank_by_first_appearance(digests: Iterable[str], pool: AnswerPool) -> dict[str, int]:
+def document_rank_by_answer_digest(digests: Iterable[str], pool: AnswerPool) -> dict[str, int]:
     """Answer → the place of its document, in the order in which the answers bring documents up."""
     documents: dict[str, int] = {}
     answers = ((digest, pool.answers.get(digest)) for digest in digests)

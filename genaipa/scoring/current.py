@@ -36,7 +36,7 @@ class CurrentScores:
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
         self._pins: dict[tuple[str, str, str], Event] = {}
-        """`Pin.text_and_question_key` → the latest pin."""
+        """`Pin.digest_question_set_and_question` → the latest pin."""
         self._saw_system: defaultdict[str, set[str]] = defaultdict(set)
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -57,7 +57,7 @@ class CurrentScores:
         if event.kind == "adjudication" or not event.independent:
             self._saw_scores[event.analyst].add(event.answer)
         if isinstance(event.annotation, Pin):
-            self._pins[event.annotation.text_and_question_key] = event
+            self._pins[event.annotation.digest_question_set_and_question] = event
         elif event.annotation is not None or event.undoes in self._objections:
             self._objections[event.id] = event
         elif event.kind == "undo":
@@ -84,10 +84,10 @@ class CurrentScores:
         with self._lock:
             return list(self._objections.values())
 
-    def find_pin(self, text_and_question: tuple[str, str, str]) -> Event | None:
+    def find_pin(self, digest_question_set_and_question: tuple[str, str, str]) -> Event | None:
         """Return the pin in effect of a question about a text; None if no passage is pinned."""
         with self._lock:
-            event = self._pins.get(text_and_question)
+            event = self._pins.get(digest_question_set_and_question)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
     def find_score(self, answer_digest: str, analyst: str, scorer: Scorer = "human") -> Event | None:
@@ -193,7 +193,7 @@ class CurrentScores:
         with self._lock:
             return self._kinds[scorer].list_analysts_with_effective_events()
 
-    def refresh_and_list_scored_answers(self) -> set[str]:
+    def refresh_and_list_all_scored_answers(self) -> set[str]:
         """Refresh the view, and return the answers that people have scored."""
         self.read_new_events()
         return {score.answer for score in self.list_all_current_scores()}

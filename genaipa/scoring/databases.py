@@ -42,10 +42,10 @@ _WHY = {"locked": "another program is writing to them", "full": "their disk is f
 """Part of an error → the message for analysts."""
 
 
-def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
+def connect_and_name_database(url: str, *, allow_read_only: bool = False) -> tuple[Engine, str]:
     """Return an engine for the database at a URL, and a name that tells people which one it is.
 
-    A file that is not there is made; with `read_only` one that can't be written is opened all the same. A UsageError or
+    A file that is not there is made; with `allow_read_only` one that can't be written is opened all the same. A UsageError or
     DataError if the URL can't be used.
     """
     try:
@@ -57,7 +57,7 @@ def connect_and_name_database(url: str, *, read_only: bool = False) -> tuple[Eng
         return _connect_and_name_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
         raise DataError(path, f"is an empty file, not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
-    if read_only and _is_read_only(path):
+    if allow_read_only and _is_read_only(path):
         return _connect_sqlite_read_only(path), str(path)
     return _create_or_connect_sqlite(path), str(path)
 

@@ -83,7 +83,7 @@ class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     sha256: str = ""
 
     @property
-    def text_and_question_key(self) -> tuple[str, str, str]:
+    def digest_question_set_and_question(self) -> tuple[str, str, str]:
         """The digest of the text, the question set and the question, for which the latest pin counts."""
         return self.digest, self.questions, self.question
 

@@ -336,7 +336,7 @@ class ScoresReader:
             if not has_any_metric_value(cells, self.rubric):
                 self.unscored += 1
                 continue
-            scorer = self._resolve_analyst_name_or_note_problem(table.path, row, cells)
+            scorer = self._resolve_analyst_name_or_keep_as_written(table.path, row, cells)
             event, problems = parse_score_event_and_problems(cells, scorer, self.rubric)
             for column, problem in problems:
                 self._add_problem(table.path, f"row {row}, {column}", problem)
@@ -384,7 +384,7 @@ class ScoresReader:
             if name not in matched:
                 self._add_problem(table.path, "row 1", f"the column '{name}' is missing.")
 
-    def _resolve_analyst_name_or_note_problem(self, path: Path, row: int, cells: dict[str, str]) -> str:
+    def _resolve_analyst_name_or_keep_as_written(self, path: Path, row: int, cells: dict[str, str]) -> str:
         """Return the scorer of a row; empty if nobody is named."""
         name = cells.get("analyst", "").strip() or self.analyst
         if not name or cells.get("id", "").strip():

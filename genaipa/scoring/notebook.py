@@ -30,7 +30,7 @@ from genaipa.scoring.waves import (
     digest_prefix_used_in_waves,
     draw_and_save_waves,
     load_waves,
-    measure_wave_standings,
+    measure_standings_of_wave_groups,
 )
 from genaipa.workspace import find_workspace
 
@@ -180,7 +180,7 @@ def sample(
             stratum_by_document=strata,
             day_by_run=days,
         )
-    groups = measure_wave_standings(waves, pool.answers.values(), scored)
+    groups = measure_standings_of_wave_groups(waves, pool.answers.values(), scored)
     requested = set().union(
         *(waves.wave_digest_prefixes_by_group.get((group.system, group.experiment), set()) for group in groups)
     )

@@ -67,7 +67,7 @@ def collect_objections_even_withdrawn(events: Iterable[Event]) -> list[FiledObje
         annotation = event.annotation
         if isinstance(annotation, Objection):
             objections[event.id] = event, annotation
-            key = (event.analyst, *annotation_key(annotation))
+            key = (event.analyst, *digest_question_set_and_question_id(annotation))
             withdrawn_ids.add(latest.get(key))
             latest[key] = event.id
         elif isinstance(annotation, Ruling):
@@ -83,7 +83,7 @@ def collect_objections_even_withdrawn(events: Iterable[Event]) -> list[FiledObje
     ]
 
 
-def annotation_key(objection: Objection) -> tuple[str, str, str]:
+def digest_question_set_and_question_id(objection: Objection) -> tuple[str, str, str]:
     """Return the text's digest, the question set and the question that an objection is about."""
     return objection.digest, objection.questions, objection.question
 
@@ -95,7 +95,7 @@ def find_unwithdrawn_objection_of_analyst(
     theirs = (
         objection
         for objection in objections
-        if objection.event.analyst == analyst and annotation_key(objection.objection) == about_key
+        if objection.event.analyst == analyst and digest_question_set_and_question_id(objection.objection) == about_key
     )
     return next((objection for objection in theirs if not objection.withdrawn), None)
 

@@ -216,7 +216,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         return user
 
-    def check_someone_can_log_in(self) -> None:
+    def check_someone_is_listed(self) -> None:
         """Raise a UsageError if nobody is listed, so that nobody who logs in could do anything."""
         if not self.analysts and not self.adjudicators:
             raise UsageError(

@@ -23,7 +23,7 @@ from genaipa.scoring.assignment import (
     ScoreCoverage,
     ScoringOrders,
     count_wanted_scores,
-    document_rank_by_first_appearance,
+    document_rank_by_answer_digest,
 )
 from genaipa.scoring.events import EXPOSURE, JUDGING, MEAN, SEND_BACK, Draft, Event, new_event_id
 
@@ -73,7 +73,7 @@ class ScoringQueue:
 
     def warm_up_orders_and_early_answers(self) -> None:
         """Compute what all analysts' orders rest on, so that the first of them does not wait for it."""
-        self._walk_early_answers("", bool)
+        self._walk_answers_to_double_score_early("", bool)
         self._orders.group_answers_for_ordering()
 
     def _refresh_coverage(self) -> ScoreCoverage:
@@ -81,12 +81,12 @@ class ScoringQueue:
             self._coverage.update_with_new_answers_and_scores()
             return self._coverage
 
-    def scoring_history(self, analyst: str) -> AnalystHistory:
+    def current_scores_and_pace(self, analyst: str) -> AnalystHistory:
         """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
             self._coverage.update_with_new_answers_and_scores()
-            return self._coverage.scoring_history(analyst)
+            return self._coverage.current_scores_and_pace(analyst)
 
     # -- what comes next --
 
@@ -94,7 +94,7 @@ class ScoringQueue:
         """Return the number of analysts who are to score this answer."""
         return count_wanted_scores(self.plan, digest)
 
-    def answers_wanted_of_anyone_in_order(self, analyst: str) -> list[str]:
+    def requested_answers_in_order_even_scored(self, analyst: str) -> list[str]:
         """Return the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         return list(self._orders.walk_answers_in_order(analyst))
 
@@ -171,7 +171,9 @@ class ScoringQueue:
 
         # Thousands may be early, of which the first that is open is wanted.
         early, all_early = tee(
-            self._walk_early_answers(analyst, lambda d: is_open_to_analyst(d) and d not in scored and d not in skipped)
+            self._walk_answers_to_double_score_early(
+                analyst, lambda d: is_open_to_analyst(d) and d not in scored and d not in skipped
+            )
         )
         ordered = chain(returned, calibration, early, self._walk_unscored_assigned_answers(analyst))
         new = (digest for digest in ordered if digest not in skipped)
@@ -208,7 +210,7 @@ class ScoringQueue:
         """Return the answers whose scores this analyst has seen, and those that they wrote."""
         return self.current.answers_with_seen_scores(analyst) | self.pool.authors.answer_digests_of_author(analyst)
 
-    def is_any_open_answer_for_others_alone(self, analyst: str) -> bool:
+    def is_any_open_answer_held_by_others(self, analyst: str) -> bool:
         """Tell whether answers are open that this analyst could score, were they not others' by now."""
         coverage = self._refresh_coverage()
         return not coverage.open <= coverage.scored[analyst] | self._answers_with_seen_scores_or_authored(analyst)
@@ -272,7 +274,7 @@ class ScoringQueue:
             if digest in requested and digest not in scored
         )
 
-    def _walk_early_answers(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
+    def _walk_answers_to_double_score_early(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
             return (
                 iter(()) if analyst in self.plan.reference else self._early.walk_open_answers(self._coverage, is_open)
@@ -282,7 +284,7 @@ class ScoringQueue:
         """List calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
-        done = self.scoring_history(analyst).calibrated
+        done = self.current_scores_and_pace(analyst).calibrated
         if done >= self.plan.calibration:
             return []
         scored, exposed = self._coverage.scored[analyst], self._answers_with_seen_scores_or_authored(analyst)
@@ -290,7 +292,7 @@ class ScoringQueue:
         unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
         return sorted(
             unscored[: self.plan.calibration - done],
-            key=document_rank_by_first_appearance(referenced, self.pool).__getitem__,
+            key=document_rank_by_answer_digest(referenced, self.pool).__getitem__,
         )
 
     def _is_fully_reserved(self, digest: str, analyst: str, holders_by_answer: Mapping[str, Collection[str]]) -> bool:
@@ -298,7 +300,7 @@ class ScoringQueue:
         if analyst in self.plan.reference:
             return False
         other_holders = set(holders_by_answer.get(digest, ())) - {analyst, *self.plan.reference}
-        return bool(other_holders) and self._coverage.score_count(digest) + len(
+        return bool(other_holders) and self._coverage.score_count_without_reference(digest) + len(
             other_holders
         ) >= self.count_wanted_scores(digest)
 
@@ -467,7 +469,7 @@ class ScoringQueue:
             self._append_undo_and_restore_draft(last)
         return last
 
-    def file_objection(self, analyst: str, digest: str, objection: Objection) -> None:
+    def file_objection_replacing_earlier(self, analyst: str, digest: str, objection: Objection) -> None:
         """Keep an objection to the annotated answer beside this answer."""
         self._refresh_coverage()
         self._append_event(self._make_event("objection", analyst, digest, annotation=objection))
@@ -496,7 +498,7 @@ class ScoringQueue:
     def last_score_or_skip(self, analyst: str) -> Event | None:
         """Return this analyst's last score or skip in effect."""
         coverage = self._refresh_coverage()
-        score = next(reversed(self.scoring_history(analyst).scores), None)
+        score = next(reversed(self.current_scores_and_pace(analyst).scores), None)
         skipped = {
             digest: number
             for digest, number in self.current.last_skip_event_number_by_answer(analyst).items()
@@ -511,7 +513,7 @@ class ScoringQueue:
 
     def previously_scored_answer(self, analyst: str, digest: str | None) -> str | None:
         """Return the answer that this analyst scored before this one; their last one for None."""
-        scored = [score.answer for score in self.scoring_history(analyst).scores]
+        scored = [score.answer for score in self.current_scores_and_pace(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
@@ -523,7 +525,7 @@ class ScoringQueue:
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
             remaining=self._count_answers_left(analyst),
-            seconds=self.scoring_history(analyst).seconds,
+            seconds=self.current_scores_and_pace(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
             given=coverage.given,
@@ -533,13 +535,14 @@ class ScoringQueue:
         """Analyst → their history, by name, of those who have scored an answer of the pool."""
         self._refresh_coverage()
         histories = {
-            analyst: self.scoring_history(analyst) for analyst in self.current.list_analysts_with_current_scores()
+            analyst: self.current_scores_and_pace(analyst)
+            for analyst in self.current.list_analysts_with_current_scores()
         }
         return {analyst: history for analyst, history in histories.items() if history.scores}
 
     # -- adjudication --
 
-    def visible_disputes(self, analyst: str, *, gives_scores: bool = True) -> list[Dispute]:
+    def visible_open_and_settled_disputes(self, analyst: str, *, gives_scores: bool = True) -> list[Dispute]:
         """Return the answers whose scores differ, the largest difference first, for this analyst to see.
 
         If they give `gives_scores` themselves, answers that they could still be asked to score are left out.

@@ -81,10 +81,10 @@ def database_url(workspace: Workspace) -> str:
 
 
 @contextlib.contextmanager
-def open_existing_store(workspace: Workspace, *, allow_damaged: bool = False) -> Iterator[ScoreStore | None]:
+def open_existing_store(workspace: Workspace, *, allow_changed_events: bool = False) -> Iterator[ScoreStore | None]:
     """Open the workspace's scores for reading; None, and no file is made, where there are none yet.
 
-    A log whose events were changed is a DataError, unless `allow_damaged`.
+    A log whose events were changed is a DataError, unless `allow_changed_events`.
     """
     url = database_url(workspace)
     file = sqlite_path_or_none_for_server(url)
@@ -92,7 +92,9 @@ def open_existing_store(workspace: Workspace, *, allow_damaged: bool = False) ->
         yield None
         return
     with contextlib.closing(
-        ScoreStore.open_or_create(url, load_rubric(workspace), read_only=True, allow_damaged=allow_damaged)
+        ScoreStore.open_or_create(
+            url, load_rubric(workspace), read_only=True, allow_changed_events=allow_changed_events
+        )
     ) as store:
         yield store
 
@@ -110,10 +112,10 @@ class ScoreStore:
     Every method raises a GenaipaError, and leaves everything as it was, if the database can't be reached or written.
     """
 
-    def __init__(self, engine: Engine, name: str, rubric: Rubric, *, allow_damaged: bool = False) -> None:
+    def __init__(self, engine: Engine, name: str, rubric: Rubric, *, allow_changed_events: bool = False) -> None:
         self.name, self.rubric = name, rubric
         self._decoder = make_event_decoder(rubric)
-        self._allow_damaged = allow_damaged
+        self._allow_damaged = allow_changed_events
         self._engine = engine
         # The first statement of a transaction that writes: it waits for its turn, and readers don't wait for it.
         sqlite = engine.dialect.name == "sqlite"
@@ -123,7 +125,7 @@ class ScoreStore:
 
     @classmethod
     def open_or_create(
-        cls, url: str, rubric: Rubric | None = None, *, read_only: bool = False, allow_damaged: bool = False
+        cls, url: str, rubric: Rubric | None = None, *, read_only: bool = False, allow_changed_events: bool = False
     ) -> Self:
         """Open the database at a URL (`sqlite:///FILE`, `postgresql://…`), made or migrated where needed.
 
@@ -132,18 +134,18 @@ class ScoreStore:
         With `read_only`, it waits for no writer and is not migrated, so that an older genaipa goes on with it; a file
         that can't be written is opened all the same, and every method that writes fails then. A GenaipaError says why
         a database can't be used, without the password in the URL; that its last events were changed is one too,
-        unless `allow_damaged`.
+        unless `allow_changed_events`.
         """
-        engine, name = connect_and_name_database(url, read_only=read_only)
-        store = cls(engine, name, rubric or shipped_rubric(), allow_damaged=allow_damaged)
+        engine, name = connect_and_name_database(url, allow_read_only=read_only)
+        store = cls(engine, name, rubric or shipped_rubric(), allow_changed_events=allow_changed_events)
         try:
-            store._check_and_migrate_database(read_only=read_only)
+            store._migrate_and_check_last_events(read_only=read_only)
         except BaseException:
             store.close()
             raise
         return store
 
-    def _check_and_migrate_database(self, *, read_only: bool) -> None:
+    def _migrate_and_check_last_events(self, *, read_only: bool) -> None:
         writable = is_writable(self._engine) and not (read_only and self._has_schema())
         with self._open_transaction() if writable else self._open_connection() as connection:
             version, newest = schema_version(connection), len(SCHEMA_STEPS)

@@ -170,7 +170,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         """Return the size of a group's wave, as it was asked for; 0 where nothing was drawn."""
         return max((draw.wanted for draw in self.draws if draw.system_and_experiment == group), default=0)
 
-    def extend_to_size(
+    def extend_groups_to_size(
         self,
         answers: Iterable[PooledAnswer],
         *,
@@ -375,7 +375,7 @@ class WaveStanding(NamedTuple):
     late: int
 
 
-def measure_wave_standings(
+def measure_standings_of_wave_groups(
     waves: Waves, answers: Iterable[PooledAnswer], scored_digests: Collection[str]
 ) -> list[WaveStanding]:
     """Measure each group's standing; `scored_digests` are the digests of answers that people have scored."""
@@ -497,7 +497,7 @@ def draw_and_save_waves(
         _check_waves_belong_to_workspace(workspace, waves, answers)
     elif size_of_each_group is None and answer_count_of_largest_group(answers) <= SIZE:
         return waves
-    extended = waves.extend_to_size(
+    extended = waves.extend_groups_to_size(
         answers,
         size_of_each_group=size_of_each_group,
         seed=seed,

@@ -46,7 +46,7 @@ class ShareEstimate(NamedTuple):
     spread: float = nan
 
 
-class StatisticDifference(NamedTuple):
+class DifferenceWithInterval(NamedTuple):
     """The difference between two figures with its interval, NaN where there is none; and the two."""
 
     value: float
@@ -104,7 +104,7 @@ def subtract_count_statistics(
     items_per_cluster: Floats,
     statistic: Callable[[Floats], Floats],
     share_indices: ShareCountIndices | None = None,
-) -> StatisticDifference:
+) -> DifferenceWithInterval:
     """Subtract the second figure from the first, of the same items; the same clusters are left out of both."""
     number = _check_counts_and_convert_items(first_counts, items_per_cluster)
     _check_counts_and_convert_items(second_counts, items_per_cluster)
@@ -125,7 +125,7 @@ def subtract_count_statistics(
         reach = jackknife_half_width(number, without) if enough else nan
         # What shares are of, and F1, end at 0 and 1: no difference is beyond that.
         ends = max(value - reach, -1.0), min(value + reach, 1.0)
-    return StatisticDifference(value, *ends, *means)
+    return DifferenceWithInterval(value, *ends, *means)
 
 
 def divide_held_by_all_counts(counts: Floats, share_indices: ShareCountIndices) -> Floats:

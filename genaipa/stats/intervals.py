@@ -214,7 +214,7 @@ def interval_of_mean_over_documents(
     if len(value) < LEAST_DOCUMENTS:
         return np.nan, np.nan
     mean = float(value[0] + (value - value[0]).mean())
-    component = _estimate_variance_component(value - mean)
+    component = _estimate_part_in_variance_of_mean(value - mean)
     if not is_share and _is_variance_rounding_error(component.variance, value):
         return np.nan, np.nan
     limits = limits or (_SHARE if is_share else _ENDLESS)
@@ -291,8 +291,8 @@ def estimate_difference_of_independent_means(
     if smaller_size < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
     components = [
-        _estimate_variance_component(ours - ours.mean()),
-        _estimate_variance_component(theirs.mean() - theirs),
+        _estimate_part_in_variance_of_mean(ours - ours.mean()),
+        _estimate_part_in_variance_of_mean(theirs.mean() - theirs),
     ]
     if _is_variance_rounding_error(sum(component.variance for component in components), np.append(ours, theirs)):
         return estimate._replace(reason=Reason.ALL_EQUAL)
@@ -350,7 +350,7 @@ def _estimate_mean_of_cells(
     estimate = CrossedMean(mean, len(around), cells.documents, scored)
     if len(around) < _TWO:
         return estimate._replace(reason=Reason.ONE_QUESTION)
-    by_question = _estimate_variance_component(around - around.mean())._replace(n=scored)
+    by_question = _estimate_part_in_variance_of_mean(around - around.mean())._replace(n=scored)
     if not is_share and _is_variance_rounding_error(by_question.variance, cells.means):
         return estimate._replace(reason=Reason.ALL_EQUAL)
     low, high, p = _find_interval_and_p_of_mean_or_share(
@@ -435,7 +435,7 @@ class _VarianceComponent(NamedTuple):
         return float(stdtrit(self.n - 1, probability)) * (1 + 1 / (self.n * (self.n - 1)))
 
 
-def _estimate_variance_component(deviations: Floats) -> _VarianceComponent:
+def _estimate_part_in_variance_of_mean(deviations: Floats) -> _VarianceComponent:
     """Return the part of n independent draws, of their deviations from their mean."""
     n = len(deviations)
     variance = float((deviations**2).sum()) / (n * (n - 1))
@@ -460,7 +460,7 @@ def _document_component_and_documents_alike(cells: _Cells) -> tuple[_VarianceCom
     share = cells.weight / cells.known
     deviation = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * deviation, minlength=cells.documents).astype(np.float64)
-    component = _estimate_variance_component(sums * cells.documents)
+    component = _estimate_part_in_variance_of_mean(sums * cells.documents)
     residual = float((share**2).sum()) * _two_way_residual_variance(cells) * (1 - 1 / cells.documents)
     weight_by_document = np.bincount(cells.document, share, minlength=cells.documents)
     n = _effective_document_count(cells)

@@ -278,7 +278,7 @@ def _load_shipped_system_entries() -> dict[str, CatalogEntry]:
 
 def read_user_system_entries_and_errors(workspace: Workspace) -> tuple[dict[str, CatalogEntry] | None, list[DataError]]:
     """Return the entries of systems.yaml and all errors in it; None in place of entries if it is unusable."""
-    path = workspace.systems_file
+    path = workspace.own_systems_file_or_none
     if path is None:
         return {}, []
     catalog, errors = read_valid_yaml_part_and_errors(path, _CatalogFile, partial(_find_system_entry_errors, path))
@@ -385,7 +385,7 @@ def _resolve_without_effort(
 def _hint_at_ignored_systems_file_or_empty(workspace: Workspace) -> str:
     """Return a sentence on a file of short names that is not read, as its folder is no workspace; else nothing."""
     path = workspace.home / SYSTEMS
-    if workspace.systems_file is not None or not path.is_file():
+    if workspace.own_systems_file_or_none is not None or not path.is_file():
         return ""
     return f". {path.name} in this folder is ignored because the folder is not a workspace; run: genaipa init ."
 

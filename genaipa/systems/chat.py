@@ -226,7 +226,7 @@ class ChatSystem(HostedSystem):
                     self.path,
                     cast_to=httpx2.Response,
                     content=body,
-                    options={"headers": self._request_headers(settings), "timeout": settings.timeout},
+                    options={"headers": self._content_type_and_session_headers(settings), "timeout": settings.timeout},
                 )
         except (TimeoutError, sdk.APITimeoutError):
             raise self._endpoint.timeout_error(settings.timeout) from None
@@ -247,7 +247,7 @@ class ChatSystem(HostedSystem):
                     self.path,
                     cast_to=object,
                     content=body,
-                    options={"headers": self._request_headers(settings), "timeout": settings.timeout},
+                    options={"headers": self._content_type_and_session_headers(settings), "timeout": settings.timeout},
                     stream=True,
                     stream_cls=self._sdk.AsyncStream[object],
                 )
@@ -278,7 +278,7 @@ class ChatSystem(HostedSystem):
             raise self._endpoint.protocol_error(f"a reply without text, with parts of type {types}")
         return parts, f"reply parts that are not text are ignored: {types}" if types else ""
 
-    def _request_headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
+    def _content_type_and_session_headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}
 
     def encode_batch_request_and_sent_settings(
@@ -393,7 +393,7 @@ class ChatSystem(HostedSystem):
                 raise self._endpoint.setup_authentication_error(401, error.body) from None
             if elsewhere := self._endpoint.redirect_error(error.status_code, error.response.headers.get("location")):
                 raise elsewhere from None
-            return self._endpoint.model_list_failure_reason_or_empty(error.status_code, error.body)
+            return self._endpoint.model_list_failure_unless_unsupported(error.status_code, error.body)
         except (self._sdk.APIError, ValueError, RecursionError):
             return UNREADABLE
         # A wrong address often answers with a web page, over which the SDKs' own lists stumble.

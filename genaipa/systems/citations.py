@@ -29,7 +29,7 @@ def list_document_texts_in_messages(messages: Sequence[Message]) -> list[str]:
     return [message.carries for message in messages if message.purpose == "part"]
 
 
-def place_citations(citations: Sequence[Citation], messages: Sequence[Message]) -> PlacedCitations:
+def place_citations_and_count_unplaced(citations: Sequence[Citation], messages: Sequence[Message]) -> PlacedCitations:
     """Place the citations in the document that the messages carry, in its parts; one without a text is left out.
 
     The text of a passage with a place is the document's from its `start` to its `end`.

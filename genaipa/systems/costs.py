@@ -194,7 +194,7 @@ def make_counter_at_measured_rate(token_count: int, character_count: int, counte
     return TokenCounter(label, lambda text: math.ceil(len(text) / rate), rate=rate)
 
 
-def make_tiktoken_counter_or_none(model: str, *, offline: bool) -> TokenCounter | None:
+def make_tiktoken_counter_if_loadable(model: str, *, offline: bool) -> TokenCounter | None:
     """Make a counter with OpenAI's tokenizer; None without its package or vocabulary."""
     try:
         import tiktoken

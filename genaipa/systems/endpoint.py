@@ -309,7 +309,7 @@ class Endpoint:
             f"{self.address} does not list the model '{model}'{name_suggestion(model, listed_models)}"
         )
 
-    def model_list_failure_reason_or_empty(self, status: int, body: object) -> str:
+    def model_list_failure_unless_unsupported(self, status: int, body: object) -> str:
         """Return why a server lists no models, in its words; empty for a server that never lists any."""
         return "" if status in _LISTS_NOTHING else f"{status}: {extract_error_message(body)}"
 

@@ -148,7 +148,7 @@ class GoogleSystem(HostedSystem):
                 raise self._endpoint.setup_authentication_error(error.code, error.details) from None
             if elsewhere := self._endpoint.redirect_error(error.code, _redirect_location(error)):
                 raise elsewhere from None
-            return self._endpoint.model_list_failure_reason_or_empty(error.code, error.details)
+            return self._endpoint.model_list_failure_unless_unsupported(error.code, error.details)
         except (httpx2.DecodingError, *_STUMBLES):
             return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}

@@ -28,7 +28,7 @@ from genaipa.systems.chat import (
     inner_object_or_empty,
     split_nonblank_lines,
 )
-from genaipa.systems.costs import make_tiktoken_counter_or_none
+from genaipa.systems.costs import make_tiktoken_counter_if_loadable
 from genaipa.systems.endpoint import extract_error_message, parse_token_count_or_zero
 from genaipa.systems.provider import Provider
 from genaipa.systems.streams import StreamedAnswer, append_or_replace_field
@@ -98,7 +98,7 @@ class OpenAISystem(ChatSystem):
         hosted=True,
         model_pattern=r"gpt|openai|davinci|codex|\bo[1-9]\b",
         self_names="ChatGPT, Chat GPT, GPT, InstructGPT, OpenAI, Open AI",
-        counter=make_tiktoken_counter_or_none,
+        counter=make_tiktoken_counter_if_loadable,
         efforts=EFFORTS,
     )
     client = "AsyncOpenAI"
@@ -361,7 +361,7 @@ class CompatibleSystem(OpenAISystem):
         passages, remark = find_passages_and_remark(body, self.passages)
         return replace(reply, passages=passages, remark=remark or reply.remark)
 
-    def _request_headers(self, settings: Settings) -> dict[str, str]:
+    def _content_type_and_session_headers(self, settings: Settings) -> dict[str, str]:
         """Name the document: routers in front of several servers send equal sessions to one, whose cache has it."""
         session = {} if settings.cache_key is None else {"X-Session-ID": settings.cache_key}
-        return super()._request_headers(settings) | session
+        return super()._content_type_and_session_headers(settings) | session

@@ -205,7 +205,7 @@ def shorten_system_names(systems: Iterable[str]) -> dict[str, str]:
     Only names of models and of people are shortened; a file, a recording or a class is called as it is.
     """
     names = list(dict.fromkeys(systems))
-    ends = {name: _list_system_name_endings(name) for name in names}
+    ends = {name: _list_name_endings_shortest_first(name) for name in names}
     often = Counter(end for name in names for end in ends[name])
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
 
@@ -224,7 +224,7 @@ def match_system_name_or_empty(
     if name in full_names:
         return name
     # A figure shows the last part of any name; `m` is yet a model's name before it is the end of `rag/openai/m`.
-    alike = [full_name for full_name in full_names if name in _list_system_name_endings(full_name)] or [
+    alike = [full_name for full_name in full_names if name in _list_name_endings_shortest_first(full_name)] or [
         full_name for full_name in full_names if name and full_name.endswith(f"/{name}")
     ]
     alike = alike or [
@@ -261,11 +261,11 @@ def _clip_run_name(name: str, max_characters: int) -> str:
     return name[:max_characters].rstrip("-._")
 
 
-def _list_system_name_endings(name: str) -> list[str]:
+def _list_name_endings_shortest_first(name: str) -> list[str]:
     """Return the ends of a model's name, the shortest first; the name alone of any other system."""
     record = find_provider(name)
     if (reader := strip_wrapper_from_system_name(name)) != name:
-        return [name.removesuffix(reader) + end for end in _list_system_name_endings(reader)]
+        return [name.removesuffix(reader) + end for end in _list_name_endings_shortest_first(reader)]
     if record is None or not (record.has_key_or_address_variable or record.by_hand == "written"):
         return [name]
     parts = name.split("/")

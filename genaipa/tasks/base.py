@@ -111,13 +111,13 @@ class Target:
     memory: dict[str, Any] = field(default_factory=dict)
     """The task's own data about this system."""
 
-    def count_tokens(self, text: str, text_name: str = "") -> int:
+    def count_tokens(self, text: str, similar_text_name: str = "") -> int:
         """Count the tokens of a text as the system counts the task's text of that name."""
-        return self.counter_for_text(text_name).count(text)
+        return self.counter_for_text(similar_text_name).count(text)
 
-    def counter_for_text(self, text_name: str) -> TokenCounter:
+    def counter_for_text(self, similar_text_name: str) -> TokenCounter:
         """Return the system's token counter for texts like the task's text of that name."""
-        return self.counters.get(text_name) or next(iter(self.counters.values()))
+        return self.counters.get(similar_text_name) or next(iter(self.counters.values()))
 
 
 class Task(ABC):

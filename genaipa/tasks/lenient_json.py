@@ -50,7 +50,7 @@ class _UnreadableError(ValueError):
         self.begun = begun
 
 
-def find_json_values(text: str) -> list[Any]:
+def find_json_objects_and_lists_or_raise(text: str) -> list[Any]:
     """Return the objects and lists of a text, the outermost ones in their order.
 
     A ValueError where an object was begun that can't be read: what is within it, and what is beside it, may be a draft,
@@ -165,14 +165,14 @@ class _JsonReader:
             return chr(int(self._text[position + 2 : position + 6], 16)), position + 6
         return _ESCAPED.get(code, code), position + 2
 
-    def _is_quote_before_string_end(self, position: int) -> bool:
+    def _is_quote_before_string_end(self, position_after_quote: int) -> bool:
         """Tell whether what follows a quote shows that its string ends there."""
-        following = self._text[position : position + 1]
+        following = self._text[position_after_quote : position_after_quote + 1]
         if following and following in _ENDS:
             return True
-        blank = _BLANK.match(self._text, position)
-        end = blank.end() if blank else position
-        return end == len(self._text) or self._text[end] in _ENDS or "\n" in self._text[position:end]
+        blank = _BLANK.match(self._text, position_after_quote)
+        end = blank.end() if blank else position_after_quote
+        return end == len(self._text) or self._text[end] in _ENDS or "\n" in self._text[position_after_quote:end]
 
     def _skip_blanks_and_comments(self, position: int) -> int:
         blank = _BLANK.match(self._text, position)

@@ -14,7 +14,12 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
 from genaipa.files.text import read_text, sha256_of
-from genaipa.languages.catalog import ENGLISH, language_name, language_of_prompt_set, variant_name_for_language
+from genaipa.languages.catalog import (
+    ENGLISH,
+    language_name,
+    language_of_prompt_set_or_english,
+    variant_name_for_language,
+)
 from genaipa.policies.adding import (
     company_missing_error,
     describe_given_document,
@@ -75,7 +80,7 @@ def resolve_documents(
     _check_corpus_request(request)
     sample = request.limit_documents
     if sample is None or sample > MOST_DOCUMENTS:
-        corpus = _load_or_index_request_corpus(workspace, request, most_unindexed_documents=MOST_DOCUMENTS)
+        corpus = _load_or_index_request_corpus(workspace, request, no_index_up_to_document_count=MOST_DOCUMENTS)
     else:  # No slices are made of it, which need to know more of each document.
         corpus = read_and_check_corpus(Path(request.corpus), seed=request.seed, stratum_column=request.stratify or "")
     rows = corpus.select_distinct_or_sampled_rows(request.limit_documents).tolist()
@@ -152,7 +157,7 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
 
 
 def _load_or_index_request_corpus(
-    workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, most_unindexed_documents: int = 0
+    workspace: Workspace, request: RunRequest, *, rebuild_index: bool = False, no_index_up_to_document_count: int = 0
 ) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "the request names a corpus"
@@ -165,7 +170,7 @@ def _load_or_index_request_corpus(
         stratum_column=by,
         with_sample_order=sampled,
         ignore_existing_index=rebuild_index,
-        most_unindexed_documents=most_unindexed_documents,
+        no_index_up_to_document_count=no_index_up_to_document_count,
     )
 
 
@@ -442,7 +447,7 @@ def _choose_prompts_in_question_language(
     return variants if {*variants} <= {*list_prompt_sets(workspace)} else default_prompts
 
 
-def _explain_asking_in_english(guessed_language: str, *, plural: bool) -> str:
+def _reason_clause_for_asking_in_english(guessed_language: str, *, plural: bool) -> str:
     """Explain why documents are not asked about in their language: there are no questions, or it is not recognised."""
     if not guessed_language:
         return f"the language of the document{'s' if plural else ''} is not recognised"
@@ -484,18 +489,20 @@ def _tell_defaults_for_non_english_documents(
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
-            unknown.setdefault(document.likely_unsupported_language, []).append(name)
+            unknown.setdefault(document.likely_unsupported_language_code, []).append(name)
         elif document.language != ENGLISH.code:
             documents_by_language.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():
         resources.say(
             f"{join_some(names, _NAMED)}: asking in English, because "
-            f"{_explain_asking_in_english(seems, plural=len(names) > 1)}"
+            f"{_reason_clause_for_asking_in_english(seems, plural=len(names) > 1)}"
         )
     for language, names in documents_by_language.items():
         question_sets = dict.fromkeys(question_set_of_each_document[name] for name in names)
         lacking = [
-            name for name in (*question_sets, *untranslated_prompts) if language_of_prompt_set(name).code != language
+            name
+            for name in (*question_sets, *untranslated_prompts)
+            if language_of_prompt_set_or_english(name).code != language
         ]
         none = f"; not available in {language_name(language)}: {join_names(lacking)}" if lacking else ""
         resources.say(

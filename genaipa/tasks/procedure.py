@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import format_yaml
 from genaipa.files.text import read_text, sha256_of
-from genaipa.languages.catalog import language_of_prompt_set
+from genaipa.languages.catalog import language_of_prompt_set_or_english
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_by_token_limit
 from genaipa.questions.annotations import find_annotation_file, map_annotated_digests_to_names
@@ -68,7 +68,7 @@ class Conversation:
         """Return the key of an answer (or step) of the conversation; the repetition is part of it."""
         return f"{self.id}|{question_id}"
 
-    def coordinates(self, question_id: str) -> dict[str, str]:
+    def coordinates_without_system(self, question_id: str) -> dict[str, str]:
         """Return the coordinates of an answer (or step) among the others of its system."""
         values = self.document, self.initialization, self.wording, self.repetition, self.prompts, question_id
         return RecordCoordinates(*values).as_dict_without_empty_values()
@@ -126,7 +126,7 @@ def map_document_repetitions_to_orders(
     }
 
 
-def check_question_limit(spec: RunSpec, question_set_by_document: dict[str, QuestionSet]) -> None:
+def check_limit_leaves_any_question(spec: RunSpec, question_set_by_document: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if the limit leaves none of the questions about a document."""
     limit = assert_procedure_run_and_get_plan(spec).limit
     for document, question_set in question_set_by_document.items():
@@ -175,7 +175,7 @@ class Procedure(Task):
         self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
         self._annotation_files, self._notes = self._collect_annotation_files_and_notes()
         check_questions_have_wordings(spec, self.questions)
-        check_question_limit(spec, self.questions)
+        check_limit_leaves_any_question(spec, self.questions)
 
     @property
     def plan(self) -> ProcedurePlan:
@@ -361,12 +361,12 @@ class Procedure(Task):
         yield call.follow_up(
             reply or self._placeholder_for_empty_reply(conversation),
             script.question_message(question, FOLLOW_UP),
-            coordinates=branch.coordinates(question),
+            coordinates=branch.coordinates_without_system(question),
             after=answer_digest(call.digest, call.messages[-1].content, reply),
         )
 
     def _placeholder_for_empty_reply(self, conversation: Conversation) -> str:
-        return language_of_prompt_set(conversation.prompts or self.plan.prompts[0]).no_answer
+        return language_of_prompt_set_or_english(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _ask_question(self, conversation: Conversation, call: Call, script: Script, target: Target) -> Dialogue:
         """Ask a question by itself, and its follow-up if there is one."""
@@ -413,7 +413,7 @@ class Procedure(Task):
         turn: int = 1,
     ) -> Call:
         return Call(
-            conversation.coordinates(question_or_step),
+            conversation.coordinates_without_system(question_or_step),
             messages,
             kind,
             # A step towards the summary, and the summary, are in the conversation that writes it.

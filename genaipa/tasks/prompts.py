@@ -20,7 +20,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import read_text, sha256_of
 from genaipa.kinds import load_kinds
-from genaipa.languages.catalog import LANGUAGES, language_of_prompt_set, variant_name_for_language
+from genaipa.languages.catalog import LANGUAGES, language_of_prompt_set_or_english, variant_name_for_language
 from genaipa.runs.procedure import GUIDED, NEUTRAL, get_plan_if_procedure_run
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped_folder
@@ -259,35 +259,35 @@ class Script:
 
     @cached_property
     def _subject_variables(self) -> dict[str, object]:
-        company, language = self.document.company, language_of_prompt_set(self.prompts.name)
+        company, language = self.document.company, language_of_prompt_set_or_english(self.prompts.name)
         if self.document.kind == "regulation":
             subject = language.regulation(self.document.about.title, company)
         else:
             subject = language.policy(company)
         return {"company": company, "subject": subject}
 
-    def _render_message(self, template: str, **variables: object) -> str:
+    def _render_message_text(self, template: str, **variables: object) -> str:
         return self.prompts.render(template, **self._subject_variables, **variables)
 
     def _make_step(self, name: str, message: Message, part_number: int = 0) -> IntroductionStep:
-        acknowledgement = self._render_message("acknowledgement", part=part_number, parts=len(self.parts))
+        acknowledgement = self._render_message_text("acknowledgement", part=part_number, parts=len(self.parts))
         return IntroductionStep(name, message, Message("assistant", acknowledgement, "acknowledgement"))
 
     @cached_property
     def _company_steps(self) -> tuple[IntroductionStep, ...]:
         return (
             self._make_step(
-                "(introduction)", Message("user", self._render_message("introduce-company"), "introduction")
+                "(introduction)", Message("user", self._render_message_text("introduce-company"), "introduction")
             ),
         )
 
     @cached_property
     def _document_steps(self) -> tuple[IntroductionStep, ...]:
         total = len(self.parts)
-        announcement = Message("user", self._render_message("introduce-document", parts=total), "introduction")
+        announcement = Message("user", self._render_message_text("introduce-document", parts=total), "introduction")
         steps = [self._make_step("(introduction)", announcement)]
         for number, text in enumerate(self.parts, 1):
-            content = self._render_message("part", part=number, parts=total, text=text)
+            content = self._render_message_text("part", part=number, parts=total, text=text)
             message = Message("user", content, "part", carries=text, breakpoint=number == total)
             steps.append(self._make_step(f"(part {number})", message, number))
         return tuple(steps)
@@ -298,7 +298,7 @@ class Script:
             return self._company_steps
         if initialization == "document":
             return self._document_steps
-        content = self._render_message("introduce-summary", text=summary)
+        content = self._render_message_text("introduce-summary", text=summary)
         message = Message("user", content, "introduction", carries=summary, breakpoint=True)
         return (self._make_step("(introduction)", message),)
 
@@ -309,7 +309,9 @@ class Script:
     @cached_property
     def _summary_requests_by_initialization(self) -> dict[str, Message]:
         return {
-            initialization: Message("user", self._render_message(template, words=self.summary_words), "summary-request")
+            initialization: Message(
+                "user", self._render_message_text(template, words=self.summary_words), "summary-request"
+            )
             for initialization, template in (
                 ("summary-by-name", "summarize-by-name"),
                 ("summary-of-document", "summarize-document"),
@@ -329,7 +331,7 @@ class Script:
         message = self._question_message_cache.get((question_id, wording))
         if message is None:
             text = self.questions.question_text(question_id, wording, self.document.company)
-            content = self._render_message("question", question=text, question_id=question_id)
+            content = self._render_message_text("question", question=text, question_id=question_id)
             message = self._question_message_cache[question_id, wording] = Message("user", content, carries=text)
         return message
 

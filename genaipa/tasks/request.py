@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from genaipa.errors import OptionError, clip
-from genaipa.kinds import DEFAULT, Plan, find_kind_or_placeholder, load_plan_options
+from genaipa.kinds import DEFAULT, Plan, find_kind_or_placeholder, load_first_plan_option_by_name
 from genaipa.runs.records import RunSpec
 from genaipa.systems.base import Sampling
 
@@ -83,7 +83,7 @@ def select_options_of_task_kind(request: RunRequest) -> dict[str, Any]:
     for named, option in foreign.items():
         if getattr(request, named) != getattr(plain, named):
             raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
-    option_fields, kind_options = load_plan_options(), dict[str, Any]()
+    option_fields, kind_options = load_first_plan_option_by_name(), dict[str, Any]()
     for name, value in request.plan.items():
         option = option_fields[name].name if name in option_fields else name
         if field := next((field for field in (name, option) if field in kind.plan_fields), ""):

@@ -30,7 +30,7 @@ from genaipa.scoring.waves import (
     describe_wave_sizes,
     digest_prefix_used_in_waves,
     draw_and_save_waves,
-    measure_wave_standings,
+    measure_standings_of_wave_groups,
 )
 from genaipa.words import format_count
 from genaipa.workspace import Workspace, find_workspace
@@ -67,8 +67,8 @@ class Desk:
         """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
-        groups = measure_wave_standings(
-            self.waves, self.pool.answers.values(), self.current.refresh_and_list_scored_answers()
+        groups = measure_standings_of_wave_groups(
+            self.waves, self.pool.answers.values(), self.current.refresh_and_list_all_scored_answers()
         )
         late = sum(group.late for group in groups)
         sentence = (
@@ -87,7 +87,7 @@ class Desk:
     def scores_given_and_wanted_sentence(self) -> str:
         """The scores that are wanted and given, in a sentence: what all pages count."""
         progress = self.queue.measure_scoring_progress("")
-        reference_scores = sum(len(self.queue.scoring_history(name).scores) for name in self.people.reference)
+        reference_scores = sum(len(self.queue.current_scores_and_pace(name).scores) for name in self.people.reference)
         reference = (
             f" (plus {format_count(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
         )
@@ -188,7 +188,7 @@ def _draw_waves_and_wanted_digest_prefixes(
     waves = draw_and_save_waves(
         workspace,
         answers,
-        current.refresh_and_list_scored_answers(),
+        current.refresh_and_list_all_scored_answers(),
         size_of_each_group=size,
         seed=seed,
         day_by_run=days,
@@ -296,7 +296,7 @@ def list_progress_line_pieces(
     progress = replace(current, scored=scored, remaining=answers_left, given=scores_given)
     calibrating = desk.queue.would_score_count_as_calibration(answer_digest, user.name)
     pieces = [
-        _explain_why_answer_is_rescored(desk, user, answer_digest)
+        _describe_correction_or_rescore_request(desk, user, answer_digest)
         if is_correction
         else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference score once saved" if calibrating else "",
@@ -310,7 +310,7 @@ def list_progress_line_pieces(
     return [piece for piece in pieces if piece]
 
 
-def _explain_why_answer_is_rescored(desk: Desk, user: User, answer_digest: str) -> str:
+def _describe_correction_or_rescore_request(desk: Desk, user: User, answer_digest: str) -> str:
     """Explain why a scored answer is on screen again; whoever sent it back is not named, only their note."""
     returned = desk.queue.answers_to_rescore(user.name)
     word = desk.current.latest_send_back(answer_digest) if answer_digest in returned else None

@@ -35,7 +35,7 @@ def offer_scores_download_recording_exposure(desk: Desk, user: User) -> None:
 
     def record_that_user_saw_all_scores() -> None:
         desk.queue.record_exposures(
-            user.name, desk.current.refresh_and_list_scored_answers(), sees_scores=True, sees_system=True
+            user.name, desk.current.refresh_and_list_all_scored_answers(), sees_scores=True, sees_system=True
         )
 
     st.download_button(

@@ -57,17 +57,21 @@ class HeatmapCell:
     column: str
 
 
-def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind: RowKind) -> HeatmapCell | None:
+def show_heatmap_and_choose_cell(
+    results: ResultsView, experiment: str, question_or_category: RowKind
+) -> HeatmapCell | None:
     """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
-    data = _metrics_table_of_row_kind(results, row_kind).data
+    data = _metrics_table_of_row_kind(results, question_or_category).data
     data = data[data["experiment"] == experiment]
-    lines = {(str(line["system"]), str(line[row_kind])): line for line in data.to_dict("records")}
+    lines = {(str(line["system"]), str(line[question_or_category])): line for line in data.to_dict("records")}
     systems = list(dict.fromkeys(system for system, _ in lines))
     columns = headings_by_heatmap_column(results)
     names = [
-        name for name in map(str, results.frame[row_kind].cat.categories) if any((s, name) in lines for s in systems)
+        name
+        for name in map(str, results.frame[question_or_category].cat.categories)
+        if any((s, name) in lines for s in systems)
     ]
-    about = results.meaning_by_row_name(row_kind)
+    about = results.meaning_by_row_name(question_or_category)
 
     def set_select_boxes_to_clicked_cell() -> None:
         """Set the boxes to the cell that was clicked."""
@@ -81,7 +85,11 @@ def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind
     if chosen["system"] not in systems or st.session_state.get(_EXPERIMENT) != experiment:
         st.session_state[_BOXES["row"]] = chosen["row"] = None
     st.session_state[_EXPERIMENT] = experiment
-    cells = [cell for line in lines.values() for cell in _make_heatmap_cells_of_table_row(line, row_kind, results)]
+    cells = [
+        cell
+        for line in lines.values()
+        for cell in _make_heatmap_cells_of_table_row(line, question_or_category, results)
+    ]
     for cell in cells:
         cell["about"] = about.get(cell["row"], "")
         cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
@@ -92,15 +100,15 @@ def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind
             spec=_build_heatmap_spec(cells, names, {_COUNT: _COUNT} | columns, systems),
             key=_MAP,
             on_select=set_select_boxes_to_clicked_cell,
-            alt=f"Heat map: {row_kind} by metric, {experiment}. The boxes below choose a cell.",
+            alt=f"Heat map: {question_or_category} by metric, {experiment}. The boxes below choose a cell.",
         )
     st.caption(
         f"Bands: {results.bounds.description}; a filled corner marks Red, an open corner Yellow. "
-        f"n is the number of {name_unit_documents_or_questions(row_kind)}."
+        f"n is the number of {name_unit_documents_or_questions(question_or_category)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
-        row_kind.capitalize(),
+        question_or_category.capitalize(),
         names,
         index=None,
         format_func=lambda name: f"{name}: {about[name]}" if about.get(name) else name,
@@ -116,7 +124,7 @@ def show_heatmap_and_choose_cell(results: ResultsView, experiment: str, row_kind
         on_change=forget_open_answer_and_list_page,
     )
     system = boxes[2].selectbox("System", systems, key=_BOXES["system"], on_change=forget_open_answer_and_list_page)
-    return HeatmapCell(system, experiment, row_kind, name, column) if name else None
+    return HeatmapCell(system, experiment, question_or_category, name, column) if name else None
 
 
 def forget_open_answer_and_list_page() -> None:
@@ -125,16 +133,18 @@ def forget_open_answer_and_list_page() -> None:
         st.session_state.pop(key, None)
 
 
-def _make_heatmap_cells_of_table_row(table_row: TableRow, row_kind: RowKind, results: ResultsView) -> list[TableRow]:
+def _make_heatmap_cells_of_table_row(
+    table_row: TableRow, question_or_category: RowKind, results: ResultsView
+) -> list[TableRow]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
-    coordinates = {"system": str(table_row["system"]), "row": str(table_row[row_kind])}
+    coordinates = {"system": str(table_row["system"]), "row": str(table_row[question_or_category])}
     # A study may have published nothing but the mean over its documents.
     cells = [
         coordinates
         | {
             "column": _COUNT,
-            "text": f"{table_row[name_unit_documents_or_questions(row_kind)]:,}"
-            if table_row[name_unit_documents_or_questions(row_kind)]
+            "text": f"{table_row[name_unit_documents_or_questions(question_or_category)]:,}"
+            if table_row[name_unit_documents_or_questions(question_or_category)]
             else "mean",
             "band": "",
         }
@@ -234,13 +244,13 @@ def headings_by_heatmap_column(results: ResultsView) -> dict[str, str]:
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
-def name_unit_documents_or_questions(row_kind: RowKind) -> str:
+def name_unit_documents_or_questions(question_or_category: RowKind) -> str:
     """Return the unit that the n of a row counts."""
-    return "documents" if row_kind == "question" else "questions"
+    return "documents" if question_or_category == "question" else "questions"
 
 
-def _metrics_table_of_row_kind(results: ResultsView, row_kind: RowKind) -> Table:
-    return results.question_metrics_table if row_kind == "question" else results.category_metrics_table
+def _metrics_table_of_row_kind(results: ResultsView, question_or_category: RowKind) -> Table:
+    return results.question_metrics_table if question_or_category == "question" else results.category_metrics_table
 
 
 def find_table_row_of_heatmap_cell(results: ResultsView, cell: HeatmapCell) -> TableRow | None:

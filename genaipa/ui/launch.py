@@ -63,7 +63,7 @@ def open_desk_and_login_once(settings: DeskSettings) -> tuple[Desk, LoginSetting
     desk = open_desk(settings)
     login = read_login(desk.workspace)
     if login is not None:
-        desk.people.check_someone_can_log_in()
+        desk.people.check_someone_is_listed()
     return desk, login
 
 

@@ -228,7 +228,7 @@ class ResultsView:
         scored = np.zeros(len(hidden_mask), bool)
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
         self.hidden_answers = [str(answer) for answer in frame["answer"].cat.categories[hidden_mask & scored]]
-        chosen, is_hidden = _flag_chosen_rows(frame, choice), (hidden_mask & scored)[places]
+        chosen, is_hidden = _flag_rows_of_chosen_answers(frame, choice), (hidden_mask & scored)[places]
         unscored_rows = _make_one_unscored_row_per_answer(
             frame[chosen & is_hidden & _flag_rows_planned_for_people(frame)]
         )
@@ -262,7 +262,7 @@ class ResultsView:
         return collect_system_notes(self._snapshot.study)
 
     @cached_property
-    def evidence_level_of_leaderboard(self) -> EvidenceLevel:
+    def evidence_required_in_leaderboard(self) -> EvidenceLevel:
         """Return what a difference has to show before it counts, by how much of what was planned is scored."""
         return part.leaderboard_evidence_level(self.frame)
 
@@ -282,7 +282,7 @@ class ResultsView:
         ), describe_forecasts_of_scores_needed(frame)
 
     @property
-    def number_of_answers_only_in_estimates(self) -> int:
+    def hidden_answer_count_in_estimates(self) -> int:
         """The number of answers that only the estimates rest on, since this user can still be asked to score them."""
         return int(self._outside_wave["answer"].nunique())
 
@@ -306,11 +306,11 @@ class ResultsView:
         """M_all by document in five numbers."""
         return documents.five_number_summary_by_document_table(self.frame)
 
-    def meaning_by_row_name(self, row_kind: RowKind) -> Mapping[str, str]:
+    def meaning_by_row_name(self, question_or_category: RowKind) -> Mapping[str, str]:
         """Return the names of a heat map's rows → their meaning."""
         return (
             self._snapshot.study.questions.texts
-            if row_kind == "question"
+            if question_or_category == "question"
             else self._snapshot.study.questions.categories
         )
 
@@ -340,13 +340,17 @@ class ResultsView:
         return self._pictures[figure.name]
 
     def list_heatmap_row_answers(
-        self, system: str, experiment: str, row_kind: RowKind, row_name: str
+        self, system: str, experiment: str, question_or_category: RowKind, row_name: str
     ) -> list[ScoredAnswer]:
         """List the answers of a line of a heat map, counting ones first, then in the order of their documents."""
-        line = (system, experiment, row_kind, row_name)
+        line = (system, experiment, question_or_category, row_name)
         if line not in self._lines:
             frame = self.frame
-            in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[row_kind] == row_name)
+            in_line = (
+                (frame["system"] == system)
+                & (frame["experiment"] == experiment)
+                & (frame[question_or_category] == row_name)
+            )
             self._lines[line] = _group_rows_by_record_counted_first(frame[in_line & ~self._unlisted])
         return self._lines[line]
 
@@ -408,7 +412,7 @@ def _group_rows_by_record_counted_first(score_rows: pd.DataFrame) -> list[Scored
     return sorted(answers.values(), key=lambda behind: not behind.counted_rows)
 
 
-def _flag_chosen_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
+def _flag_rows_of_chosen_answers(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
     """Select the rows of the system, the experiment, the document and the questions that are chosen."""
     mask = np.ones(len(frame), bool)
     for column in ("system", "experiment", "document"):

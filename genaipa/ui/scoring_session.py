@@ -188,7 +188,7 @@ def find_shared_pin_range_for_browser(desk: Desk, user: User, case: ScoringCase)
     """Find the place of the pinned passage as JavaScript counts characters; None without, and while calibrating."""
     if desk.queue.would_score_count_as_calibration(case.answer.digest, user.name):
         return None
-    event = desk.current.find_pin(_make_empty_pin(case).text_and_question_key)
+    event = desk.current.find_pin(_make_empty_pin(case).digest_question_set_and_question)
     text, pin = case.document.text, event and event.annotation
     if not isinstance(pin, Pin) or pin.at is None or sha256_of(text[slice(*pin.at)]) != pin.sha256:
         return None
@@ -213,8 +213,8 @@ def save_or_remove_passage_pin(desk: Desk, user: User, case: ScoringCase, reques
             if sentence.start <= start and end <= sentence.end
         )
         start, end = next(around, (start, end))
-    pin = Pin(no_pin.document, *no_pin.text_and_question_key, (start, end), sha256_of(text[start:end]))
-    before = desk.current.find_pin(no_pin.text_and_question_key)
+    pin = Pin(no_pin.document, *no_pin.digest_question_set_and_question, (start, end), sha256_of(text[start:end]))
+    before = desk.current.find_pin(no_pin.digest_question_set_and_question)
     is_same_pin = before is not None and before.annotation == pin
     if before is not None and is_same_pin and request["remove"]:
         if user.name != before.analyst and not user.adjudicates:
@@ -282,7 +282,7 @@ def _file_objection_if_changed(
     correction = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated_silent=before)
     if earlier_objection is None or earlier_objection.objection.correction != correction:
         about = (case.document.name, case.document.digest, case.questions, case.answer.question)
-        desk.queue.file_objection(analyst, case.answer.digest, Objection(*about, correction))
+        desk.queue.file_objection_replacing_earlier(analyst, case.answer.digest, Objection(*about, correction))
 
 
 def _find_own_objection(desk: Desk, analyst: str, case: ScoringCase) -> FiledObjection | None:
@@ -305,7 +305,7 @@ _LONGEST = 200
 
 def make_recent_scores_and_notes_data(desk: Desk, analyst: str) -> dict[str, Any]:
     """List this analyst's last answers and notes, the latest first, for the pad; nothing of anybody else's."""
-    scores = desk.queue.scoring_history(analyst).scores
+    scores = desk.queue.current_scores_and_pace(analyst).scores
     notes = dict.fromkeys(" ".join(score.note.split()) for score in reversed(scores[-_AMONG:]))
     return {
         "answers": [_make_past_score_data(desk, score) for score in reversed(scores[-_LAST:])],

@@ -192,7 +192,7 @@ def read_login(workspace: Workspace) -> LoginSettings | None:
     return LoginSettings(tuple(providers), redirect)
 
 
-def require_email_of_login(claims: Mapping[str, object]) -> str:
+def require_email_not_marked_unverified(claims: Mapping[str, object]) -> str:
     """Read the e-mail address that a login vouches for; a UsageError if there is none."""
     email = claims.get("email")
     if not isinstance(email, str) or not email.strip():

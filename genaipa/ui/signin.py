@@ -11,7 +11,7 @@ import streamlit as st
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
 from genaipa.ui.desk import estimate_answers_left_for_analyst, format_hours_and_minutes
-from genaipa.ui.settings import require_email_of_login
+from genaipa.ui.settings import require_email_not_marked_unverified
 from genaipa.ui.widgets import load_component, show_page_header
 from genaipa.words import format_count
 
@@ -125,7 +125,9 @@ def _identify_by_login_or_offer_it(desk: Desk, login: LoginSettings) -> User | N
         return None
     try:
         user = desk.people.admit_user(
-            require_email_of_login(claims), desk.current.list_analysts_with_current_scores(), requires_login=True
+            require_email_not_marked_unverified(claims),
+            desk.current.list_analysts_with_current_scores(),
+            requires_login=True,
         )
     except UsageError as error:
         st.subheader("You have no access to this desk")

@@ -138,8 +138,8 @@ class CounterfactualEdits(Suite):
         counterfactual, faults = edits.load_counterfactual_and_problems(path, self.workspace)
         if faults or counterfactual is None:
             raise FaultsError(faults)
-        documents = {version: counterfactual.text(version) for version in VERSIONS}
-        return Material(tuple(_make_items(counterfactual)), documents)
+        documents = {version: counterfactual.original_edited_or_reworded_text(version) for version in VERSIONS}
+        return Material(tuple(_make_items_of_each_text_version(counterfactual)), documents)
 
     def draw_sample(self, items: Sequence[Item], sample_size: int) -> list[Item]:
         """Draw whole edits, with all that is asked about each."""
@@ -173,11 +173,11 @@ class CounterfactualEdits(Suite):
     def messages(self, item: Item) -> list[Message]:
         """Return the text, the very same for all questions about it, and the question."""
         return [
-            *self._opening_messages(item),
+            *self._text_and_acknowledgement_messages(item),
             Message("user", self.render_template("", **item.shown), carries=item.shown["question"]),
         ]
 
-    def _opening_messages(self, item: Item) -> tuple[Message, Message]:
+    def _text_and_acknowledgement_messages(self, item: Item) -> tuple[Message, Message]:
         key, company = item.document, item.shown["company"]
         if key not in self._opening_message_cache:
             text = self.material.documents[key] if key else ""
@@ -277,7 +277,7 @@ class CounterfactualEdits(Suite):
         return tuple(note for note in super().notes if "not from the pulled data" not in note)
 
 
-def _make_items(counterfactual: Counterfactual) -> list[Item]:
+def _make_items_of_each_text_version(counterfactual: Counterfactual) -> list[Item]:
     """Return an item for each version of each edit, version by version."""
     places = {
         name: [

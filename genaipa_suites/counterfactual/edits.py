@@ -120,7 +120,7 @@ class Counterfactual:
     edits: dict[str, Edit]
     changes: tuple[LocatedChange, ...]
 
-    def text(self, version: str) -> str:
+    def original_edited_or_reworded_text(self, version: str) -> str:
         """Return the text of one of the VERSIONS."""
         return _make_version_of_text(self.document.text, self.changes, version)
 
@@ -222,9 +222,9 @@ class _EditChecker:
             if not edit.is_yes_or_no and find_values(question_tokens, [value]):
                 yield f"{yaml_entry}.question", f"gives the value away ('{clip(value)}'); ask without it."
         if edit.kind in _COUNTED:
-            yield from self._check_ratio_of_amounts(yaml_entry, edit)
+            yield from self._check_new_amount_is_credible(yaml_entry, edit)
 
-    def _check_ratio_of_amounts(self, yaml_entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_new_amount_is_credible(self, yaml_entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         old, new = amounts_in_smallest_units(edit.before[:1]), amounts_in_smallest_units(edit.after[:1])
         for (unit, before), (other_unit, after) in zip(old, new, strict=False):
             low, high = sorted((before, after))

@@ -346,7 +346,7 @@ def _join_units_and_drop_articles(words: Iterable[Token]) -> Iterator[Token]:
         )
         if token.word in ("a", "an") and second and _unit_and_scale(second.word):
             token = token._replace(word="1", number=1.0)
-        half = _find_unit_index_of_half(tokens_before, index)
+        half = _find_unit_index_of_half_or_zero(tokens_before, index)
         if half:
             yield _make_amount_token(token._replace(word="0.5", number=0.5), tokens_before[half])
             index = half + 1
@@ -379,7 +379,7 @@ def _join_units_and_drop_articles(words: Iterable[Token]) -> Iterator[Token]:
             index += 1
 
 
-def _find_unit_index_of_half(words: Sequence[Token], index: int) -> int:
+def _find_unit_index_of_half_or_zero(words: Sequence[Token], index: int) -> int:
     """Find the unit of which half is said at `index` ("half a year", "a half-year"); 0 for none."""
     if words[index].word != "half":
         return 0

@@ -222,7 +222,7 @@ class LayeredTagging(EncoderTask):
             if with_targets:
                 fields["labels"] = [
                     [
-                        self._encode_subword_tag(example, layer, word, is_first_token=begin is not None)
+                        self._encode_begin_or_inside_tag(example, layer, word, is_first_token=begin is not None)
                         for layer in range(len(self.layers))
                     ]
                     for word, begin in zip(words, begins, strict=True)
@@ -230,7 +230,7 @@ class LayeredTagging(EncoderTask):
             inputs.append(EncoderInput(fields, index, begins))
         return inputs
 
-    def _encode_subword_tag(
+    def _encode_begin_or_inside_tag(
         self, example: EncoderExample, layer_index: int, word_index: int | None, *, is_first_token: bool
     ) -> int:
         if word_index is None:

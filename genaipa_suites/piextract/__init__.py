@@ -23,7 +23,7 @@ from genaipa_suites.material import (
 from genaipa_suites.measure import Measure, macro_f1, make_f1_precision_recall_measures, micro_f1
 from genaipa_suites.spans import (
     Span,
-    bio_tags_of_disjoint_spans,
+    bio_tags_or_raise_if_spans_overlap,
     count_right_predicted_and_gold,
     locate_texts_in_tokens,
     spans_from_tags,
@@ -321,7 +321,7 @@ def _make_dictionary_replier(suite: Suite) -> Callable[[Item], str]:
 
 
 def _gold_bio_tags(item: Item, layer: str) -> list[str]:
-    return bio_tags_of_disjoint_spans(
+    return bio_tags_or_raise_if_spans_overlap(
         [Span(start, end, layer) for start, end in item.gold[layer]], len(sentence_tokens(item))
     )
 

@@ -52,9 +52,9 @@ class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
     figures = ("micro_f1", "macro_f1")
 
     @classmethod
-    def prediction_labels(cls, outcome: Outcome) -> list[Any]:
+    def labels_counted_as_predicted(cls, outcome: Outcome) -> list[Any]:
         """Return the label; a faulty reply counts as the wrong one of the two."""
-        return super().prediction_labels(outcome) or [label for label in LABELS if label != outcome.item.gold]
+        return super().labels_counted_as_predicted(outcome) or [label for label in LABELS if label != outcome.item.gold]
 
     def load(self, split: str) -> Material:
         """Load the pages of a split: 30 % of all rows for test, 15 % of the others for valid; ids are row numbers."""

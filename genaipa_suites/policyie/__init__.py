@@ -32,7 +32,7 @@ from genaipa_suites.policyie.data import (
     role_and_attribute_of_label,
 )
 from genaipa_suites.policyie.score import MEASURES, PARTS
-from genaipa_suites.spans import Span, bio_tags_of_disjoint_spans, locate_texts_in_tokens, spans_from_tags
+from genaipa_suites.spans import Span, bio_tags_or_raise_if_spans_overlap, locate_texts_in_tokens, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ def format_intent_and_slots_reply(
     return json.dumps({"intent": intent, "slots": slots, **other_fields}, ensure_ascii=False)
 
 
-def gold_row_of_main_intent(item: Item) -> dict[str, Any]:
+def gold_row_of_most_frequent_intent(item: Item) -> dict[str, Any]:
     """Return the gold row that answers a sentence best: the first of those with the most frequent intent."""
     intent = Counter(row["intent"] for row in item.gold).most_common(1)[0][0]
     row: dict[str, Any] = next(row for row in item.gold if row["intent"] == intent)
     return row
 
 
-def reply_of_main_intent(item: Item) -> str:
+def reply_of_most_frequent_intent(item: Item) -> str:
     """Return the reply with the best row's intent and slots, the slots as texts."""
-    row = gold_row_of_main_intent(item)
+    row = gold_row_of_most_frequent_intent(item)
     spans = [Span(*slot) for layer in LAYERS for slot in row[layer]]
     return format_intent_and_slots_reply(row["intent"], spans, item.shown["text"].split())
 
@@ -83,7 +83,7 @@ def _make_tfidf_intent_replier(suite: Suite) -> Callable[[Item], str]:
 
 
 def _gold_bio_tags(tokens: Sequence[str], gold_row: Mapping[str, Any], layer: str) -> list[str]:
-    return bio_tags_of_disjoint_spans([Span(*slot) for slot in gold_row[layer]], len(tokens))
+    return bio_tags_or_raise_if_spans_overlap([Span(*slot) for slot in gold_row[layer]], len(tokens))
 
 
 def _make_linear_tagger_replier(suite: Suite) -> Callable[[Item], str]:
@@ -115,7 +115,7 @@ BASELINES = (
         "the gold intent of every row, and no slots",
         adapt_item_function_to_baseline(
             lambda item: format_intent_and_slots_reply(
-                gold_row_of_main_intent(item)["intent"], (), [], intents=[row["intent"] for row in item.gold]
+                gold_row_of_most_frequent_intent(item)["intent"], (), [], intents=[row["intent"] for row in item.gold]
             )
         ),
     ),
@@ -124,7 +124,7 @@ BASELINES = (
         "ceiling",
         "the most frequent gold intent of each distinct sentence, and the slots of the first row with that intent "
         "as texts, the form every system must use: a text that occurs twice in a sentence may be placed wrongly",
-        adapt_item_function_to_baseline(reply_of_main_intent),
+        adapt_item_function_to_baseline(reply_of_most_frequent_intent),
     ),
     Baseline(
         "tfidf",
@@ -246,7 +246,7 @@ class PolicyIE(Suite):
 
     def gold_reply(self, item: Item) -> str:
         """Return the most frequent gold intent, and the slots of the first row that has it."""
-        return reply_of_main_intent(item)
+        return reply_of_most_frequent_intent(item)
 
     def count_errors_by_kind(self, outcome: Outcome) -> Mapping[str, int]:
         """Count the paper's seven types over the gold rows that are not Other (`score` says what comes first)."""

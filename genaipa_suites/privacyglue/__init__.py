@@ -183,7 +183,7 @@ def compute_mean_and_deviations(repetition_values: Sequence[float]) -> MeanAndDe
 
 
 @dataclass(frozen=True)
-class RowComparison:
+class OneSidedRowTest:
     """The one-sided Mann-Whitney test of one row: whether `system` is better than `rival`, over repetitions.
 
     `smallest` is the smallest p that these repetitions can give at all. `meaningless` says why p says nothing.
@@ -197,16 +197,18 @@ class RowComparison:
     meaningless: str = ""
 
 
-def smallest_possible_mann_whitney_p(repetitions: int, rival_repetitions: int) -> float:
+def smallest_one_sided_mann_whitney_p(repetitions: int, rival_repetitions: int) -> float:
     """Return the smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
-    return _mann_whitney_p(range(rival_repetitions, rival_repetitions + repetitions), range(rival_repetitions))
+    return _one_sided_mann_whitney_p(
+        range(rival_repetitions, rival_repetitions + repetitions), range(rival_repetitions)
+    )
 
 
 def compare_systems_in_row(
     row: GlueRow, system: str, repetition_values: Sequence[float], rival: str, rival_repetition_values: Sequence[float]
-) -> RowComparison:
+) -> OneSidedRowTest:
     """Test whether the system's repetitions are greater than the other's, with no correction for many tests."""
-    smallest = smallest_possible_mann_whitney_p(len(repetition_values), len(rival_repetition_values))
+    smallest = smallest_one_sided_mann_whitney_p(len(repetition_values), len(rival_repetition_values))
     single = min(len(repetition_values), len(rival_repetition_values)) < 2  # noqa: PLR2004 - a pair
     tied = len(set(repetition_values)) == 1 or len(set(rival_repetition_values)) == 1
     reason = ""
@@ -214,12 +216,17 @@ def compare_systems_in_row(
         reason = "a single repetition has no spread"
     elif tied:
         reason = "all repetitions are equal, as at temperature 0: they are one observation counted several times"
-    return RowComparison(
-        row, system, rival, max(smallest, _mann_whitney_p(repetition_values, rival_repetition_values)), smallest, reason
+    return OneSidedRowTest(
+        row,
+        system,
+        rival,
+        max(smallest, _one_sided_mann_whitney_p(repetition_values, rival_repetition_values)),
+        smallest,
+        reason,
     )
 
 
-def significance_stars_or_empty(tests: Sequence[RowComparison]) -> str:
+def stars_for_beating_every_rival_or_empty(tests: Sequence[OneSidedRowTest]) -> str:
     """Return a system's stars in one row: the level at which every rival is beaten; none if a test is meaningless."""
     if not tests or any(test.meaningless for test in tests):
         return ""
@@ -227,7 +234,7 @@ def significance_stars_or_empty(tests: Sequence[RowComparison]) -> str:
     return next((mark for level, mark in LEVELS if worst <= level), "")
 
 
-def _mann_whitney_p(repetition_values: Sequence[float], rival_repetition_values: Sequence[float]) -> float:
+def _one_sided_mann_whitney_p(repetition_values: Sequence[float], rival_repetition_values: Sequence[float]) -> float:
     """Return the p by scipy's choice of method; by all arrangements for few values with ties, where it is not exact."""
     from scipy.stats import PermutationMethod, mannwhitneyu
 

@@ -465,9 +465,9 @@ class PrivacyQA(Suite):
 
     def messages(self, item: Item) -> list[Message]:
         """Return the policy, the very same for all its questions, and the question."""
-        return [*self._opening_messages(item), Message("user", self.render_template("", **item.shown))]
+        return [*self._text_and_acknowledgement_messages(item), Message("user", self.render_template("", **item.shown))]
 
-    def _opening_messages(self, item: Item) -> tuple[Message, Message]:
+    def _text_and_acknowledgement_messages(self, item: Item) -> tuple[Message, Message]:
         if item.document not in self._opening_message_cache:
             sentences = self.material.documents[item.document]
             introduction = self.render_template("policy", company=item.shown["company"], sentences=sentences)

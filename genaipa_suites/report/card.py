@@ -19,7 +19,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.overall import leaderboard_table as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
+from genaipa.reports.judged.estimate import estimate_scores_with_judge_if_possible
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.ranks import FEW_RANKED, correlate_ranks_with_interval
 from genaipa.words import format_count
@@ -70,7 +70,7 @@ def note_omitted_systems_or_empty(boards: Sequence[ScoredBoard], chosen: Sequenc
 
 def _board_sort_key(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
     plan, results = scored.board.plan, scored.board.results
-    systems = {result.system for result in results if not result.baseline_kind}
+    systems = {result.system for result in results if not result.kind_if_baseline_or_empty}
     return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(results)
 
 
@@ -105,7 +105,7 @@ def make_card_table(study: Study, chosen_boards: Sequence[ScoredBoard], all_boar
                 row |= percent_columns(suite_row.counts.estimate_measure(scored.measures[0]), scored.board.suite_name)
         rows.append(
             row
-            | _cost_and_reply_shares(
+            | _total_cost_and_reply_fractions(
                 [
                     suite_row.result
                     for suite_row in system_rows
@@ -163,7 +163,7 @@ def _m_all_by_system(study: Study) -> dict[str, dict[str, float]]:
     }
 
 
-def _cost_and_reply_shares(results: Sequence[SystemSuiteResult]) -> dict[str, float]:
+def _total_cost_and_reply_fractions(results: Sequence[SystemSuiteResult]) -> dict[str, float]:
     """Return the cost of these results, and shares of their tokens and replies."""
     costs = [result.cost for result in results if result.cost is not None]
     sent = sum(result.usage.input for result in results)
@@ -320,9 +320,9 @@ def _m_all_rows_by_category(study: Study, category_names: Mapping[str, str]) -> 
     """Return M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    averages_by_policy = averages.average_policy_questions(estimate_human_scores_with_judge(study.table).frame).dropna(
-        subset="m_all"
-    )
+    averages_by_policy = averages.average_policy_questions(
+        estimate_scores_with_judge_if_possible(study.table).frame
+    ).dropna(subset="m_all")
     return [
         {
             "category": category,

@@ -32,7 +32,7 @@ from genaipa_suites.privacyglue import (
     most_frequent_agreement_of_each_example,
     pair_category_shares,
     published_encoders,
-    significance_stars_or_empty,
+    stars_for_beating_every_rival_or_empty,
 )
 from genaipa_suites.report.glue_views import GLUE, GlueSystemScores, GlueView, collect_glue_views
 
@@ -68,7 +68,7 @@ def make_glue_chapter(sources: Sequence[SelectedRun], scored_boards: Sequence[Sc
         tables += [
             fourteen,
             means_table(view),
-            significance_table(view),
+            best_systems_significance_table(view),
             agreement,
             disputed_examples_table(compared, view),
         ]
@@ -298,7 +298,7 @@ def _describe_glue_rows(glue_rows: Iterable[GlueRow]) -> str:
     )
 
 
-def significance_table(view: GlueView) -> Table:
+def best_systems_significance_table(view: GlueView) -> Table:
     """Return for each row the best system, and whether it beats every other one over repetitions."""
     lines: list[dict[str, Any]] = []
     for row in ROWS:
@@ -322,10 +322,10 @@ def significance_table(view: GlueView) -> Table:
                 "against": hardest.rival,
                 "p": hardest.p,
                 "smallest": max(standing.smallest for standing in comparisons),
-                "stars": significance_stars_or_empty(comparisons),
+                "stars": stars_for_beating_every_rival_or_empty(comparisons),
                 "meaning": f"says nothing: {reason}"
                 if reason
-                else _significance_verdict(hardest.smallest, significance_stars_or_empty(comparisons)),
+                else _significance_verdict(hardest.smallest, stars_for_beating_every_rival_or_empty(comparisons)),
             }
         )
     return make_table(

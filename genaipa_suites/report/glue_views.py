@@ -196,7 +196,9 @@ def _make_sorted_system_scores(scored_boards: Sequence[ScoredBoard]) -> list[Glu
             if result.outcomes:
                 results_by_way[result.system, result.plan, result.sampling].append(result)
     repeated = {
-        key: results for key, results in results_by_way.items() if not results[0].baseline_kind or len(results) > 1
+        key: results
+        for key, results in results_by_way.items()
+        if not results[0].kind_if_baseline_or_empty or len(results) > 1
     }
     standings = [_make_scores_of_system(results) for results in (repeated or results_by_way).values()]
     names = [standing.system for standing in standings]
@@ -237,7 +239,7 @@ def _make_scores_of_system(system_results: Sequence[SystemSuiteResult]) -> GlueS
                     measures[name].compute(outcomes) for outcomes in _group_outcomes_by_repetition(result)
                 )
                 results[task.name] = result
-    kind = "baseline" if system_results[0].baseline_kind else "system"
+    kind = "baseline" if system_results[0].kind_if_baseline_or_empty else "system"
     return GlueSystemScores(system_results[0].system, kind, system_results[0].asking_text, samples, results)
 
 

@@ -113,7 +113,7 @@ class SystemSuiteResult:
         return sum(figures) / len(figures) if figures else float("nan")
 
     @property
-    def baseline_kind(self) -> str:
+    def kind_if_baseline_or_empty(self) -> str:
         """The kind of baseline that the system is; empty for a system that was asked."""
         kinds = {PREFIX + baseline.name: str(baseline.kind) for baseline in self.suite.baselines}
         return kinds.get(self.system, "")
@@ -121,7 +121,7 @@ class SystemSuiteResult:
     @property
     def asking_text(self) -> str:
         """How it was asked, in words: shots, wording, sampling options, or a training; empty for a baseline."""
-        if self.baseline_kind:
+        if self.kind_if_baseline_or_empty:
             return ""
         if training := encoder.training_note_or_empty(self.suite, self.system):
             return training
@@ -190,7 +190,9 @@ def group_results_into_boards(results: Iterable[SystemSuiteResult]) -> list[Suit
         return suite_index, board.suite_name, board.plan.probe, -len(board.suite.material.items), board.plan.split
 
     unnumbered = (
-        SuiteBoard(tuple(sorted(board_results, key=lambda result: (bool(result.baseline_kind), result.system))))
+        SuiteBoard(
+            tuple(sorted(board_results, key=lambda result: (bool(result.kind_if_baseline_or_empty), result.system)))
+        )
         for board_results in results_by_items.values()
     )
     counts: Counter[str] = Counter()
@@ -368,12 +370,12 @@ class ScoredBoard:
 
     def _make_system_row(self, result: SystemSuiteResult) -> SuiteTableRow:
         kind: RowKind = "system"
-        if result.baseline_kind:
+        if result.kind_if_baseline_or_empty:
             kind = (
                 "floor"
-                if result.baseline_kind == "floor"
+                if result.kind_if_baseline_or_empty == "floor"
                 else "ceiling"
-                if result.baseline_kind == "ceiling"
+                if result.kind_if_baseline_or_empty == "ceiling"
                 else "baseline"
             )
         abouts = {PREFIX + baseline.name: baseline.about for baseline in self.board.suite.baselines}

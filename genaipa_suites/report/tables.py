@@ -227,7 +227,11 @@ def differences_table(
 def difference_columns(estimate: MeasureEstimate, measure: Measure) -> dict[str, Any]:
     """Return the columns of a difference between two sides, but for their names."""
     columns = {"measure": measure.heading, "name": measure.name, "items": estimate.items, "policies": estimate.policies}
-    return {**columns, **percent_columns(estimate, "difference"), "meaning": _higher_side_or_empty(estimate)}
+    return {
+        **columns,
+        **percent_columns(estimate, "difference"),
+        "meaning": _describe_higher_side_or_undecided(estimate),
+    }
 
 
 def difference_headings(clusters: str) -> dict[str, str]:
@@ -236,7 +240,7 @@ def difference_headings(clusters: str) -> dict[str, str]:
     return {"a": "A", "b": "B", "policies": clusters, **ends}
 
 
-def _higher_side_or_empty(estimate: MeasureEstimate) -> str:
+def _describe_higher_side_or_undecided(estimate: MeasureEstimate) -> str:
     """Name the higher side of a difference; empty where there is no interval."""
     if estimate.low > 0:
         return "A is higher"
@@ -459,10 +463,10 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
                 about = {"split": scored.board.plan.split, "system": row.label, "how": row.description}
                 rows.append(
                     about
-                    | _measure_in_known_and_other_clusters(plain[1].counts, measure, known_clusters, other_clusters)
+                    | _known_and_other_values_with_counts(plain[1].counts, measure, known_clusters, other_clusters)
                 )
     heading = measure.heading if measure else ""
-    sentence = "".join(_note_memorized_clusters_or_empty(row, heading, suite.clusters) for row in rows[:1])
+    sentence = "".join(_known_and_other_shares_note_or_empty(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
     return make_table(
         f"{scored_boards[0].board.suite_name}-by-heart",
@@ -483,7 +487,7 @@ def memorized_and_other_clusters_table(scored_boards: Sequence[ScoredBoard]) -> 
     )
 
 
-def _note_memorized_clusters_or_empty(row: Mapping[str, Any], heading: str, clusters: str) -> str:
+def _known_and_other_shares_note_or_empty(row: Mapping[str, Any], heading: str, clusters: str) -> str:
     """Describe a row of that table; empty where a side of it is of nothing."""
     if not row["known_of"] or not row["others_of"]:
         return ""
@@ -508,7 +512,7 @@ def _split_mostly_right_and_other_clusters(outcomes: Iterable[Outcome], measure:
     return known_clusters, right.keys() - known_clusters
 
 
-def _measure_in_known_and_other_clusters(
+def _known_and_other_values_with_counts(
     counts: OutcomeCounts, measure: Measure, known_clusters: Collection[str], other_clusters: Collection[str]
 ) -> dict[str, float]:
     """Return the figure among the known clusters and among the others, and of how many of these it is."""

@@ -56,12 +56,12 @@ def test_the_answers_of_some_rows_are_numbered_anew() -> None:
 def test_a_fact_is_known_where_anything_is() -> None:
     """What nobody knows is no column of answers; asked for by name, it is there and empty."""
     study = study_of_scores(1, 1, 1, 1)
-    assert study.knows_facts("spending", "silence")
-    assert not study.knows_facts("passages")
-    assert not study.knows_facts("no such fact")
+    assert study.has_any_value_of_each_fact("spending", "silence")
+    assert not study.has_any_value_of_each_fact("passages")
+    assert not study.has_any_value_of_each_fact("no such fact")
     assert "passages" not in study.answers
     assert study.rows_once_per_answer("passages")["passages"].isna().all()
-    assert not study.select_rows(study.table["question"] == "T_f1").knows_facts("points")
+    assert not study.select_rows(study.table["question"] == "T_f1").has_any_value_of_each_fact("points")
 
 
 def test_equal_answers_have_all_scores_of_their_words() -> None:

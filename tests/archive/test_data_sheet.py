@@ -84,7 +84,9 @@ def acted(kind: Any, analyst: str, record: Record, **more: Any) -> Event:
 def draw(run: RunFolder) -> Waves:
     """Draw six answers of each system, and keep that."""
     pool = AnswerPool(find_workspace(), [run])
-    waves = Waves().extend_to_size(pool.answers.values(), size_of_each_group=6, seed=7, time="2026-11-01T00:00:00.000Z")
+    waves = Waves().extend_groups_to_size(
+        pool.answers.values(), size_of_each_group=6, seed=7, time="2026-11-01T00:00:00.000Z"
+    )
     find_workspace().home.joinpath("waves.jsonl").write_bytes(encode_waves(waves))
     return waves
 

@@ -14,7 +14,12 @@ from running import make_workspace, spec
 
 from genaipa.cli.commands.run_summary import print_tally
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.progress import LineProgress, LiveProgress, format_duration_as_h_mm_ss, join_facts_into_lines
+from genaipa.cli.terminal.progress import (
+    LineProgress,
+    LiveProgress,
+    format_duration_as_m_ss_or_h_mm_ss,
+    join_facts_into_lines,
+)
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import AnswerTally
@@ -164,7 +169,7 @@ def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixtu
 
 def test_words_of_time_and_lines() -> None:
     """Minutes and seconds, with hours where there are some; a state is broken between its parts only."""
-    assert [format_duration_as_h_mm_ss(seconds) for seconds in (0, 59.6, 72, 3732)] == [
+    assert [format_duration_as_m_ss_or_h_mm_ss(seconds) for seconds in (0, 59.6, 72, 3732)] == [
         "0:00",
         "1:00",
         "1:12",

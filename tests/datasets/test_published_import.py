@@ -31,10 +31,10 @@ from genaipa.datasets.study import PublishedAnswer
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa_study.layout import (
     PublishedTree,
+    faq_or_user_origin,
     find_closest_document_name,
     find_experiment_by_title,
     parse_question_id_and_label_number,
-    question_origin,
 )
 from genaipa_study.pull import pull
 from genaipa_study.sheets import SheetCell, column_letter, read_answer_sheet, read_published_answers_and_findings
@@ -254,7 +254,7 @@ def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
     """Every answer of both systems is read, and the audit is empty."""
     found = read_published_study(pulled_tree(tmp_path, study()))
     assert found.findings == []
-    assert Counter((a.system, question_origin(a.question)) for a in found.answers) == {
+    assert Counter((a.system, faq_or_user_origin(a.question)) for a in found.answers) == {
         (f"published/{name}", origin): count
         for name in ("chatgpt-4", "bard")
         for origin, count in (("faq", 480), ("user", 720))
@@ -363,7 +363,7 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_published_answers_are_counted(real: PublishedStudy) -> None:
     """Two systems, five policies: 480 answers to FAQ questions and 720 to users' questions each, 51 of them missing."""
-    assert Counter((a.system, question_origin(a.question), a.text is None) for a in real.answers) == {
+    assert Counter((a.system, faq_or_user_origin(a.question), a.text is None) for a in real.answers) == {
         ("published/chatgpt-4", "faq", False): 480,
         ("published/chatgpt-4", "user", False): 719,
         ("published/chatgpt-4", "user", True): 1,
@@ -377,7 +377,7 @@ def row_of(answer: PublishedAnswer) -> int:
     """The row in which an answer stands by the published layout, its exceptions included."""
     at = CATEGORIES.index(answer.question.split("_")[0])
     number = 0 if answer.wording == "original" else int(answer.wording[-1]) - 1
-    if question_origin(answer.question) == "faq":
+    if faq_or_user_origin(answer.question) == "faq":
         first = {"quality": 5, "robustness": 40, "summary": 75, "recall": 110}[answer.experiment]
         return first + 4 * at + int(answer.question[-1]) - 1
     chatgpt, column = answer.system.endswith("chatgpt-4"), answer.cell[0]

@@ -245,5 +245,5 @@ def test_a_head_without_its_text_tells_the_language_that_the_text_seems_to_be_in
     """Nobody has rules for it, and it was found in the text, which a head has not."""
     heads = CorpusRowFacts(["acme", "lojas"], ["Acme", "Lojas"], ["policy"] * 2, ["en", "~pt"], b"")
     known, unknown = heads.make_textless_document(0), heads.make_textless_document(1)
-    assert (known.language, known.likely_unsupported_language) == ("en", "")
-    assert (unknown.language, unknown.likely_unsupported_language) == ("", "pt")
+    assert (known.language, known.likely_unsupported_language_code) == ("en", "")
+    assert (unknown.language, unknown.likely_unsupported_language_code) == ("", "pt")

@@ -10,7 +10,7 @@ from analysts import make_answers
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_of_prompt_set
+from genaipa.languages.catalog import LANGUAGES, detect_language_code_or_empty, language_of_prompt_set_or_english
 from genaipa.policies.document import About, Document, is_english, load_document
 from genaipa.policies.statistics import measure_distributions_by_group, measure_text
 from genaipa.questions.annotations import AnnotatedAnswer
@@ -55,9 +55,9 @@ def test_english_is_told_from_other_languages() -> None:
 
 def test_a_language_is_found_from_frequent_words() -> None:
     """Each known language, none for another; what is stated comes first, by code or name, without region."""
-    assert [detect_language_code(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == ["en", "de", "fr", ""]
+    assert [detect_language_code_or_empty(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == ["en", "de", "fr", ""]
     stated = ("de-AT", "ger", "German", "fr_CA", "EN", "nl")
-    assert [detect_language_code(DUTCH, each) for each in stated] == ["de", "de", "de", "fr", "en", "nl"]
+    assert [detect_language_code_or_empty(DUTCH, each) for each in stated] == ["de", "de", "de", "fr", "en", "nl"]
     assert Document("laden", GERMAN, About(company="Laden")).language == "de"
     # A run keeps what was found; nothing of English, as before.
     kept = [
@@ -110,14 +110,14 @@ def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
     companies = ("Uber", "Hermès", "H&M", "Spotify", "Électricité")
     of = [LANGUAGES["fr"].policy(one).removeprefix("la politique de confidentialité ") for one in companies]
     assert of == ["d'Uber", "d'Hermès", "de H&M", "de Spotify", "d'Électricité"]
-    german = language_of_prompt_set("neutral-de")
+    german = language_of_prompt_set_or_english("neutral-de")
     assert german.policy("Uber") == "die Datenschutzerklärung von Uber"
     assert (
         german.regulation("Datenschutz-Grundverordnung", "DSGVO") == "die Regelung Datenschutz-Grundverordnung (DSGVO)"
     )
     assert german.regulation("", "DSGVO") == "die Regelung DSGVO"
     assert LANGUAGES["fr"].regulation("", "RGPD") == "la réglementation RGPD"
-    assert {language_of_prompt_set(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
+    assert {language_of_prompt_set_or_english(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
 
 
 def test_reading_levels_are_of_a_language() -> None:
@@ -175,7 +175,7 @@ def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     """Of a study in Dutch nobody is charged with a false assertion, and the table says why."""
     make_answers("Dat staat er niet.", text=DUTCH * 2, annotations="  Q1: {silent: true, answer: Niets.}\n")
     study = genaipa.report().study
-    assert not study.knows_facts("silence")
+    assert not study.has_any_value_of_each_fact("silence")
     found = silence_error_rates_table(study)
     assert len(found.data) == 0
     assert "Answers about documents in other languages (1) are left out" in found.note

@@ -10,7 +10,7 @@ import pytest
 from running import write
 
 import genaipa as front
-from genaipa.languages.catalog import detect_language_code, language_in_words, language_name
+from genaipa.languages.catalog import describe_stated_or_likely_language, detect_language_code_or_empty, language_name
 from genaipa.languages.detection import detect_unsupported_language_code
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ TEXTS = {
 @pytest.mark.parametrize("code", TEXTS)
 def test_a_language_without_rules_is_recognised_for_people(code: str) -> None:
     """By its script, or by frequent words; it stays a language that is not known to rules."""
-    assert (detect_language_code(TEXTS[code]), detect_unsupported_language_code(TEXTS[code])) == ("", code)
-    assert language_in_words(TEXTS[code], "") == f"seems to be {language_name(code)}"
+    assert (detect_language_code_or_empty(TEXTS[code]), detect_unsupported_language_code(TEXTS[code])) == ("", code)
+    assert describe_stated_or_likely_language(TEXTS[code], "") == f"seems to be {language_name(code)}"
 
 
 def test_a_language_that_nobody_recognises() -> None:
     """Its words tell nothing; a code that is stated is shown by its name."""
-    assert language_in_words("Zed mok tal " * 30, "") == "not recognised"
+    assert describe_stated_or_likely_language("Zed mok tal " * 30, "") == "not recognised"
     assert [language_name(code) for code in ("ar", "nl", "de", "fil", "por", "xx")] == [
         *("Arabic", "Dutch", "German", "Filipino", "Portuguese", "xx")
     ]

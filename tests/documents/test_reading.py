@@ -13,7 +13,7 @@ from genaipa.policies.sections import find_sections
 from genaipa.policies.statistics import measure_text
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.quotations import find_quotations
-from genaipa.scoring.evidence.support import sentence_spans
+from genaipa.scoring.evidence.support import sentence_spans_without_headings
 from genaipa.scoring.objections import make_correction
 from genaipa.systems.extractive import quote_answer_from_document
 from genaipa.systems.rag import RagSystem
@@ -113,7 +113,10 @@ def test_passages_and_sentences_have_places_in_the_source() -> None:
     span = load_passage_finder(SOURCE).place(SENTENCE).span
     assert span
     assert SOURCE[slice(*span)].endswith("[their **rules")
-    assert SOURCE[slice(*sentence_spans(SOURCE)[0])] == SOURCE[SOURCE.index("Before") : SOURCE.index("\n\n## 2")]
+    assert (
+        SOURCE[slice(*sentence_spans_without_headings(SOURCE)[0])]
+        == SOURCE[SOURCE.index("Before") : SOURCE.index("\n\n## 2")]
+    )
 
 
 def test_search_and_answers_are_of_what_reads() -> None:

@@ -20,7 +20,7 @@ from genaipa.execution.limits import (
     CircuitBreaker,
     SystemLimits,
     Throttle,
-    ask_with_retries,
+    ask_with_retries_or_raise,
 )
 from genaipa.systems.base import Message, Readiness, Reply, Settings, Usage
 
@@ -69,7 +69,9 @@ def asked(system: Own, limits: SystemLimits | None = None, timeout: float = 10.0
     """One question put to a system."""
 
     async def all_of_it() -> Attempt:
-        return await ask_with_retries(system, QUESTION, Settings(timeout=timeout), limits or SystemLimits(Throttle(2)))
+        return await ask_with_retries_or_raise(
+            system, QUESTION, Settings(timeout=timeout), limits or SystemLimits(Throttle(2))
+        )
 
     return asyncio.run(all_of_it())
 
@@ -133,10 +135,10 @@ def test_a_wait_that_is_too_long_ends_the_question() -> None:
         limits = SystemLimits(Throttle(1))
         patient = TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True)
         with pytest.raises(TransientError) as failure:
-            await ask_with_retries(Own(patient), QUESTION, Settings(), limits)
+            await ask_with_retries_or_raise(Own(patient), QUESTION, Settings(), limits)
         assert failure.value.attempts == 1
         async with asyncio.timeout(60):
-            await ask_with_retries(Own(Reply("yes")), QUESTION, Settings(), limits)
+            await ask_with_retries_or_raise(Own(Reply("yes")), QUESTION, Settings(), limits)
         return time.monotonic() - begun
 
     assert asyncio.run(all_of_it()) < 60
@@ -183,7 +185,7 @@ def test_an_empty_reply_is_tried_again_and_paid_for() -> None:
     """The tokens of an empty reply count with those of the good one that follows it, or with the failure."""
     empty, good = Reply(text=" ", usage=Usage(input=10, output=1)), Reply(text="Yes.", usage=Usage(input=20, output=2))
     attempt = asyncio.run(
-        ask_with_retries(Own(empty, good), QUESTION, Settings(), SystemLimits(Throttle(1), retries=2))
+        ask_with_retries_or_raise(Own(empty, good), QUESTION, Settings(), SystemLimits(Throttle(1), retries=2))
     )
     assert (attempt.attempts, attempt.usage) == (2, Usage(input=30, output=3))
     error = error_of(Own(empty, empty))
@@ -203,7 +205,7 @@ def gather(gate: Throttle, calls: int, system: Own, retries: int = 5) -> list[At
 
     async def all_of_it() -> list[Attempt | BaseException]:
         limits = SystemLimits(gate, retries=retries)
-        questions = [ask_with_retries(system, QUESTION, Settings(), limits) for _ in range(calls)]
+        questions = [ask_with_retries_or_raise(system, QUESTION, Settings(), limits) for _ in range(calls)]
         return await asyncio.gather(*questions, return_exceptions=True)
 
     return asyncio.run(all_of_it())
@@ -256,7 +258,7 @@ def test_a_pause_holds_for_everyone() -> None:
 
     async def all_of_it() -> None:
         limits = SystemLimits(Throttle(1))
-        await asyncio.gather(*(ask_with_retries(system, QUESTION, Settings(), limits) for _ in range(3)))
+        await asyncio.gather(*(ask_with_retries_or_raise(system, QUESTION, Settings(), limits) for _ in range(3)))
 
     asyncio.run(all_of_it())
     assert min(system.calls[1:]) - system.calls[0] >= 0.3
@@ -268,7 +270,8 @@ def test_cancelled_calls_give_their_places_back() -> None:
 
     async def all_of_it() -> None:
         calls = [
-            asyncio.create_task(ask_with_retries(system, QUESTION, Settings(), SystemLimits(gate))) for _ in range(3)
+            asyncio.create_task(ask_with_retries_or_raise(system, QUESTION, Settings(), SystemLimits(gate)))
+            for _ in range(3)
         ]
         await asyncio.sleep(0.01)
         for call in calls:
@@ -325,7 +328,7 @@ def test_whoever_waits_at_the_gate_does_not_ask_a_stopped_system() -> None:
     limits = SystemLimits(Throttle(1))
 
     async def all_of_it() -> list[Attempt | BaseException]:
-        calls = [asyncio.create_task(ask_with_retries(system, QUESTION, Settings(), limits)) for _ in range(5)]
+        calls = [asyncio.create_task(ask_with_retries_or_raise(system, QUESTION, Settings(), limits)) for _ in range(5)]
         await asyncio.sleep(0.01)
         limits.breaker.count_failure_and_open_if_hopeless(PermanentError("wrong key", fatal=True))
         return await asyncio.gather(*calls, return_exceptions=True)

@@ -29,8 +29,8 @@ from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import (
-    find_occasions_of_most_repeated_plan,
     find_sliced_study,
+    most_repeated_plan_occasions_by_system,
     select_runs_and_apply_filters,
 )
 from genaipa.runs.slices import assign_documents_to_slices, parse_slice
@@ -373,11 +373,11 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
     sources = select_runs_and_apply_filters(find_workspace(), [])
-    (days,) = find_occasions_of_most_repeated_plan(sources).values()
+    (days,) = most_repeated_plan_occasions_by_system(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert find_occasions_of_most_repeated_plan(select_runs_and_apply_filters(find_workspace(), [])) == {}
+    assert most_repeated_plan_occasions_by_system(select_runs_and_apply_filters(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:

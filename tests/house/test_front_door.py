@@ -29,7 +29,7 @@ import genaipa as front
 from genaipa.datasets import base as datasets
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.notebook import RunOptions
-from genaipa.kinds import DEFAULT, load_plan_options
+from genaipa.kinds import DEFAULT, load_first_plan_option_by_name
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_or_create_store
 from genaipa.systems.base import Readiness, Reply
@@ -83,7 +83,7 @@ def test_importing_it_imports_nothing_else() -> None:
 def test_options_are_those_of_a_request_and_its_limits() -> None:
     """Whatever the command line can ask for, `run` can too, by the same names."""
     known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))}
-    known |= {name for name, option in load_plan_options().items() if option.kind == DEFAULT}
+    known |= {name for name, option in load_first_plan_option_by_name().items() if option.kind == DEFAULT}
     assert set(RunOptions.__annotations__) == known - {"systems", "documents", "kind"}
 
 

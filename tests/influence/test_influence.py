@@ -22,7 +22,7 @@ from genaipa_influence.fact import AidsOnScreen
 from genaipa_influence.tables import (
     collect_scores_recording_aids,
     describe_significant_aid_effects,
-    estimate_and_adjust_aid_effects,
+    estimate_and_adjust_aid_effects_on_m_all,
     tabulate_aid_effects_by_system,
 )
 from rubrics import PAPER, typed
@@ -160,7 +160,7 @@ def test_what_an_aid_moves_is_said_with_its_remedy() -> None:
     assert len(recorded.frame) == len(answer_rows()) * 2
     assert recorded.frame["seconds"].median() == pytest.approx(log(60), abs=0.2)
     points, values = describe_significant_aid_effects(
-        recorded, estimate_and_adjust_aid_effects(recorded, PAPER.metrics), study
+        recorded, estimate_and_adjust_aid_effects_on_m_all(recorded, PAPER.metrics), study
     )
     remedy = "2 analysts). Turn them off: suggestions: false in the plan of desk.yaml."
     moved = r"Suggested values move M_all by \+\d\.\d points \(95% interval of the effect \d\.\d to \d\.\d, "

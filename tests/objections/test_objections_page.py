@@ -32,7 +32,7 @@ def object_to(desk: Desk, analyst: str, answer: str, reply: str) -> str:
     case = desk.pool.load_case(answer)
     right = make_correction(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
     said = Objection(case.document.name, case.document.digest, case.questions, case.answer.question, right)
-    desk.queue.file_objection(analyst, answer, said)
+    desk.queue.file_objection_replacing_earlier(analyst, answer, said)
     return desk.current.list_objections_undos_and_rulings()[-1].id
 
 

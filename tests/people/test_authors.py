@@ -18,7 +18,7 @@ import genaipa
 from genaipa.answers.gather import gather_study
 from genaipa.errors import UsageError
 from genaipa.execution.prepare import prepare_resumed_run
-from genaipa.execution.run import open_manual_run, save_manual_progress
+from genaipa.execution.run import open_manual_run_without_lock, save_manual_progress
 from genaipa.runs.authors import AUTHORS, AnswerAuthors, read_authorships
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.assignment import ScoringPlan
@@ -48,7 +48,7 @@ def write_answers(folder, author, *texts):
     """Answer the next questions as the desk's page does; the digests."""
     prepared = prepare_resumed_run(find_workspace(), folder.name)
     with prepared.open_or_create_folder().hold_for_writing_and_list_repairs():
-        manual = asyncio.run(open_manual_run(prepared))
+        manual = asyncio.run(open_manual_run_without_lock(prepared))
         keys = [key for _, key in manual.sheets_and_keys_missing_replies()]
         asyncio.run(manual.record_replies(dict(zip(keys, texts, strict=False)), author=author))
         save_manual_progress(manual)
@@ -135,8 +135,8 @@ def test_no_act_at_the_desk_scores_what_one_wrote(run, store):
     for act in acts:
         with pytest.raises(UsageError, match="wrote this answer"):
             act()
-    assert [dispute.answer for dispute in queue.visible_disputes("Dee", gives_scores=False)] == [own]
-    assert queue.visible_disputes("Ada", gives_scores=False) == []
+    assert [dispute.answer for dispute in queue.visible_open_and_settled_disputes("Dee", gives_scores=False)] == [own]
+    assert queue.visible_open_and_settled_disputes("Ada", gives_scores=False) == []
     assert {event.analyst for event in kept(store)} == {"Bo", "Cy"}
 
 

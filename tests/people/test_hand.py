@@ -12,7 +12,7 @@ from running import carry_out, make_workspace, spec, write
 from size import size
 
 from genaipa.execution.prepare import prepare_resumed_run
-from genaipa.execution.run import open_manual_run
+from genaipa.execution.run import open_manual_run_without_lock
 from genaipa.scoring.people import User
 from genaipa.workspace import find_workspace
 
@@ -34,7 +34,7 @@ def make_run_with_people() -> None:
     folder, _ = carry_out(spec(systems=(SYSTEM, *MACHINES)))
     prepared = prepare_resumed_run(find_workspace(), folder.name)
     with prepared.open_or_create_folder().hold_for_writing_and_list_repairs():
-        manual = asyncio.run(open_manual_run(prepared))
+        manual = asyncio.run(open_manual_run_without_lock(prepared))
         keys = [key for _, key in manual.sheets_and_keys_missing_replies()]
         for key, writer in zip(keys, WRITERS * len(keys), strict=False):
             replies = {key: REPLY.format("vomtre")}
@@ -75,7 +75,7 @@ def test_the_order_of_work_does_not_tell():
     make_run_with_people()
     queue = desk_here(per_answer=2.0).queue
     written = {digest for digest, answer in queue.pool.answers.items() if answer.occurrences[0].system == SYSTEM}
-    orders = [queue.answers_wanted_of_anyone_in_order(f"analyst {number}") for number in range(200)]
+    orders = [queue.requested_answers_in_order_even_scored(f"analyst {number}") for number in range(200)]
     mean_place = sum(order.index(digest) for order in orders for digest in written) / (len(orders) * len(written))
     assert abs(mean_place / (len(queue.pool.answers) - 1) - 0.5) < 0.05
     firsts = sum(order[0] in written for order in orders) / len(orders)

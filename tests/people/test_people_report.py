@@ -13,7 +13,7 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.answers.gather import gather_study
 from genaipa.execution.prepare import prepare_resumed_run
-from genaipa.execution.run import open_manual_run
+from genaipa.execution.run import open_manual_run_without_lock
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
@@ -43,7 +43,7 @@ def make_report(store: ScoreStore) -> Report:
     folder, _ = carry_out(spec(systems=(SYSTEM, "scripted/say.yaml")))
     prepared = prepare_resumed_run(find_workspace(), folder.name)
     with prepared.open_or_create_folder().hold_for_writing_and_list_repairs():
-        manual = asyncio.run(open_manual_run(prepared))
+        manual = asyncio.run(open_manual_run_without_lock(prepared))
         for number, (_, key) in enumerate([*manual.sheets_and_keys_missing_replies()]):
             author, seconds = ("Ada Lee", "Bo Day")[number % 2], {key: 100.0 + number}
             asyncio.run(manual.record_replies({key: f"Answer {number}."}, author=author, seconds=seconds))

@@ -22,7 +22,7 @@ from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, make_ticks, points_digest
-from genaipa.reports.chapters.agreement import AgreementChapter
+from genaipa.reports.chapters.agreement import AnalystAgreementChapter
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.page import build_first_screen
@@ -143,7 +143,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     make_run(WHOLE, ("acme",))
     annotate(POINTS)
     none = gathered()
-    tidy_table.write_frame_as_csv_or_parquet(none.table, tmp_path / "none.csv")
+    tidy_table.write_filled_columns_as_csv_or_parquet(none.table, tmp_path / "none.csv")
     assert not set(PointCounts.columns) & set(pd.read_csv(tmp_path / "none.csv"))
     assert not chapter_of(none)
     rows = none.table[none.table["system"] == GPT].set_index("question")["answer"].astype(str)
@@ -168,7 +168,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     for place in (("Q1", "bo"), ("Q2", "bo"), ("Q4", "ada")):
         assert known.loc[place].isna().sum() == len(PointCounts.columns) - 1, place
         assert known.loc[place, "harm"] == ""
-    tidy_table.write_frame_as_csv_or_parquet(found.table, tmp_path / "some.parquet")
+    tidy_table.write_filled_columns_as_csv_or_parquet(found.table, tmp_path / "some.parquet")
     again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
     counts = found.table[[*PointCounts.columns]]
     assert [again.astype(object).fillna("").to_dict("list")] == [counts.astype(object).fillna("").to_dict("list")]
@@ -311,7 +311,7 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 
 def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
-    (row,) = tables(AgreementChapter().make(study, FigureScope()))["points-agreement"].data.to_dict("records")
+    (row,) = tables(AnalystAgreementChapter().make(study, FigureScope()))["points-agreement"].data.to_dict("records")
     asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}

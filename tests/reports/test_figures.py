@@ -71,7 +71,7 @@ def everything(frame):
     found += [
         robustness.paraphrase_drops_by_group_figure(robustness.paraphrase_drops_by_group_table(frame)),
         consistency.answer_consistency_figure(
-            consistency.answer_consistency_by_system_table(consistency.measure_consistency_of_repeated_answers(frame))
+            consistency.answer_consistency_by_system_table(consistency.measure_consistency_by_way_of_asking(frame))
         ),
         order.question_order_effects_figure(
             order.shared_and_separate_conversations_table(frame), order.question_position_trend_table(frame)
@@ -267,7 +267,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.answer_consistency_by_system_table(consistency.measure_consistency_of_repeated_answers(frame))
+    table = consistency.answer_consistency_by_system_table(consistency.measure_consistency_by_way_of_asking(frame))
     drawn = consistency.answer_consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.

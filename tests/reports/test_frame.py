@@ -157,7 +157,7 @@ def test_a_written_table_reads_back(tmp_path, suffix):
     """CSV and Parquet hold every value of which anything is known; Parquet the types and orders, too."""
     frame = study(analysts=("ada", "bo"))
     path = tmp_path / f"frame{suffix}"
-    tidy_table.write_frame_as_csv_or_parquet(frame, path)
+    tidy_table.write_filled_columns_as_csv_or_parquet(frame, path)
     known = frame.drop(columns=[name for name in frame if name in list_fact_columns("passages", "wave", "points")])
     if suffix == ".parquet":
         again = pd.read_parquet(path)
@@ -178,7 +178,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
     answers = answer_rows(**{**ONE, "systems": ("=HYPERLINK(1)",)})
     frame = tidy_of(answers, [scored(answers[0]["answer"], "@evil", "11111")])
     path = tmp_path / "frame.csv"
-    tidy_table.write_frame_as_csv_or_parquet(frame, path)
+    tidy_table.write_filled_columns_as_csv_or_parquet(frame, path)
     cells = [cell for line in path.read_text().splitlines() for cell in line.split(",")]
     assert not [cell for cell in cells if cell.lstrip('"').startswith(("=", "@", "+"))]
     again = pd.read_csv(path)
@@ -191,7 +191,7 @@ def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):
 def test_another_suffix_is_refused(tmp_path):
     """The two forms of the table are named."""
     with pytest.raises(UsageError, match=r"must end in \.csv or \.parquet"):
-        tidy_table.write_frame_as_csv_or_parquet(tidy_of([]), tmp_path / "frame.xlsx")
+        tidy_table.write_filled_columns_as_csv_or_parquet(tidy_of([]), tmp_path / "frame.xlsx")
 
 
 @pytest.mark.skipif(not PANDAS_3, reason="pandas 2 keeps texts as Python's own")

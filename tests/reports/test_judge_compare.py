@@ -14,7 +14,7 @@ from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.errors import UsageError
 from genaipa.reports.comparison import compare
 from genaipa.reports.evidence import measure_plan_share
-from genaipa.reports.judged.alone import group_passes_by_judge, keep_only_scores_of_judge_passes
+from genaipa.reports.judged.alone import group_passes_by_judge, let_only_judge_passes_count
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
 
@@ -145,23 +145,21 @@ def test_verdicts_count_alone(asked: list[Record]) -> None:
     keep([*verdicts(asked[:4]), *(human("ada", one.digest, (0,) * 5) for one in asked)])
     here = find_workspace()
     frame = gather_study_with_stored_scores(here, select_runs_and_apply_filters(here, ())).table
-    made = keep_only_scores_of_judge_passes(frame, group_passes_by_judge(frame)["lab/referee-9b"])
+    made = let_only_judge_passes_count(frame, group_passes_by_judge(frame)["lab/referee-9b"])
     assert len(made) == len(asked)
     assert made["counted"].sum() == 4
     assert set(made.loc[made["m_all"].notna(), "scorer"]) == {"machine"}
     assert list(made.columns) == list(frame.columns)
     drawn = frame.assign(in_wave=pd.Categorical(["yes"] * len(frame)), planned=pd.Categorical(["later"] * len(frame)))
-    assert measure_plan_share(
-        keep_only_scores_of_judge_passes(drawn, group_passes_by_judge(frame)["lab/referee-9b"])
-    ) == (
+    assert measure_plan_share(let_only_judge_passes_count(drawn, group_passes_by_judge(frame)["lab/referee-9b"])) == (
         len(asked),
         4,
         False,
     )
     left_out = frame.assign(excluded="an audit's reason")
     passes = group_passes_by_judge(frame)["lab/referee-9b"]
-    assert not keep_only_scores_of_judge_passes(left_out, passes)["counted"].any()
-    assert keep_only_scores_of_judge_passes(left_out, passes, with_excluded=True)["counted"].sum() == 4
+    assert not let_only_judge_passes_count(left_out, passes)["counted"].any()
+    assert let_only_judge_passes_count(left_out, passes, count_excluded=True)["counted"].sum() == 4
     assert group_passes_by_judge(frame, "another rubric's digest") == {}
 
 

@@ -15,7 +15,7 @@ from genaipa.answers.gather import gather_study
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
-from genaipa.reports.judged.estimate import estimate_human_scores_with_judge, estimate_sides_with_one_lambda
+from genaipa.reports.judged.estimate import estimate_scores_with_judge_if_possible, estimate_sides_with_one_lambda
 from genaipa.reports.sides import ComparisonSide
 from genaipa.runs.selection import select_runs_and_apply_filters
 from genaipa.scoring.answers import AnswerPool
@@ -279,7 +279,7 @@ def test_of_a_real_store(demo, tmp_path):
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append_new_events(events)
         gathered = gather_study(here, select_runs_and_apply_filters(here, SYSTEMS), store)
-    found = estimate_human_scores_with_judge(gathered.table)
+    found = estimate_scores_with_judge_if_possible(gathered.table)
     assert found.judges == ("made-up",)
     assert set(found.estimated_groups["system"]) == {*SYSTEMS}
     assert set(found.estimated_groups["judged"]) == set(found.estimated_groups["answers"]) == {32}

@@ -23,7 +23,7 @@ from genaipa.reports.judged.beside import (
     people_judge_and_combined_means_table,
     scores_needed_forecast_table,
 )
-from genaipa.reports.judged.estimate import estimate_human_scores_with_judge, estimate_sides_with_one_lambda
+from genaipa.reports.judged.estimate import estimate_scores_with_judge_if_possible, estimate_sides_with_one_lambda
 from genaipa.reports.matches import compute_difference_rows, match_systems_by_measure
 from genaipa.reports.sides import ComparisonSide
 from genaipa.reports.significance import OVERALL
@@ -55,7 +55,7 @@ def test_tables_name_the_basis_of_their_averages(study):
     assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
     assert set(averages["scored"]) == {"people 32 of 96, judge all"}
     assert "an estimate from both: see the table `people-and-judge`" in board.note
-    found = estimate_human_scores_with_judge(study.frame)
+    found = estimate_scores_with_judge_if_possible(study.frame)
     alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     assert set(overall.leaderboard_table(alone).data["scored"]) == {"64 of 192, at random"}
     assert not np.allclose(overall.leaderboard_table(alone).data["m_all"], board.data["m_all"])
@@ -121,7 +121,9 @@ def test_a_comparison_takes_estimates_pair_by_pair(study):
     """The difference is the mean of z of A minus z of B on the same cells; its p belongs to its interval."""
     both = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two"))
     row = both.frame.iloc[0]
-    cells = {name: own["m_all"].mean() for name, own in _questions(estimate_human_scores_with_judge(study.frame).frame)}
+    cells = {
+        name: own["m_all"].mean() for name, own in _questions(estimate_scores_with_judge_if_possible(study.frame).frame)
+    }
     assert row["difference"] == pytest.approx(cells["a/one"] - cells["b/two"])
     assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)
     assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)

@@ -27,7 +27,7 @@ from genaipa.reports.figures.figure import FigureScope
 from genaipa.reports.judged.quality import (
     EPSILON,
     alternative_annotator_test_table,
-    group_answers_by_document_traits,
+    group_answers_by_silence_and_language,
     judge_agreement_by_group_table,
     judge_agreement_table,
 )
@@ -162,7 +162,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
     sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
     judged, people = (
-        judge_agreement_by_group_table(Verdicts.from_study(known), group_answers_by_document_traits(known)).data,
+        judge_agreement_by_group_table(Verdicts.from_study(known), group_answers_by_silence_and_language(known)).data,
         alpha_by_silence_and_language_table(known).data,
     )
     assert not alpha_by_silence_and_language_table(found)

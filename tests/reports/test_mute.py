@@ -16,7 +16,7 @@ from running import carry_out, make_workspace, spec, write
 from benchmarks.drift import series
 from genaipa.answers.gather import gather_study_with_stored_scores
 from genaipa.reports.chapters import outcomes, silent
-from genaipa.reports.chapters.groups import outcomes_and_silence_by_group_table as groups_answers
+from genaipa.reports.chapters.groups import statuses_and_silence_by_group_table as groups_answers
 from genaipa.runs.manifest import WITHHELD, WithheldTextFacts
 from genaipa.runs.selection import DocumentGrouping, select_runs_and_apply_filters
 from genaipa.workspace import find_workspace
@@ -87,12 +87,12 @@ def test_a_system_that_is_mute_throughout_has_a_row_without_a_rate() -> None:
 
 def test_outcomes_and_groups_count_them_where_there_are_any() -> None:
     """The column is there only where somebody said nothing."""
-    made = outcomes.question_outcome_counts_table(study_of(mixed()))
+    made = outcomes.outcome_counts_by_system_table(study_of(mixed()))
     assert made.data.set_index("system")["mute"].to_dict() == {"a/mute": 3, "b/bold": 0}
     told = groups_answers(study_of(mixed()), DocumentGrouping("sector", {"uber": "rides"})).data.set_index("system")
     assert told[["mute", "says_silent"]].values.tolist() == [[3, 1.0], [0, 0.5]]
     plain = tidy_of(answer_rows(systems=("b/bold",), documents=("uber",), questions=QUESTIONS))
-    assert "mute" not in outcomes.question_outcome_counts_table(study_of(plain)).data
+    assert "mute" not in outcomes.outcome_counts_by_system_table(study_of(plain)).data
     assert "mute" not in groups_answers(study_of(plain), DocumentGrouping("sector", {"uber": "rides"})).data
 
 

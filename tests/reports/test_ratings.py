@@ -72,7 +72,7 @@ def ranks_of(study: Study, *scorers: str) -> list[list[int]]:
 
 def test_ratings_of_a_package_are_compared(study: Study) -> None:
     """Alpha over answers and parts is krippendorff's; an answer that one person rated counts with judges alone."""
-    chapter = agreement.AgreementChapter().make(study, FigureScope())
+    chapter = agreement.AnalystAgreementChapter().make(study, FigureScope())
     tables = {table.name: table for table in chapter.tables}
     table = tables["marks-agreement"]
     (row,) = table.data.to_dict("records")

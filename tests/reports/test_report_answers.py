@@ -43,7 +43,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
             ]
         )
         found = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), store)
-    return render_pages(Report.build(found), {}, whole=whole)["index.html"]
+    return render_pages(Report.build(found), {}, with_restricted_texts=whole)["index.html"]
 
 
 def test_a_cell_leads_to_its_answers() -> None:

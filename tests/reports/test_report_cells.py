@@ -62,7 +62,8 @@ def test_published_means_fill_what_the_documents_lack():
     assert found.loc["T_f1", ["m_all", "relevance", "documents"]].tolist() == [55, 1.0, 2]
     assert found.loc["T_f2", ["m_all", "relevance", "documents"]].tolist() == [10, -1.0, 0]
     assert (
-        len(cells.select_scored_rows_with_document(cells.average_scores_by_question_and_document(tidy_of(rows)))) == 2
+        len(cells.select_scored_rows_naming_a_document(cells.average_scores_by_question_and_document(tidy_of(rows))))
+        == 2
     )
 
 
@@ -72,7 +73,7 @@ def test_nothing_scored_gives_no_cells(frame):
     found = cells.average_scores_by_question_and_document(frame)
     assert found.empty
     assert cells.average_questions_over_documents(found).empty
-    assert cells.select_scored_rows_with_document(found).empty
+    assert cells.select_scored_rows_naming_a_document(found).empty
 
 
 def test_a_study_has_a_cell_for_each_question_and_document():

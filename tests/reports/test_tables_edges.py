@@ -48,17 +48,17 @@ TABLES = {
     "robustness": robustness.paraphrase_drops_by_group_table,
     "robustness-by-question": robustness.paraphrase_drops_by_question_table,
     "consistency": lambda frame: consistency.answer_consistency_by_system_table(
-        consistency.measure_consistency_of_repeated_answers(frame)
+        consistency.measure_consistency_by_way_of_asking(frame)
     ),
     "consistency-by-question": lambda frame: consistency.answer_consistency_by_question_table(
-        consistency.measure_consistency_of_repeated_answers(frame)
+        consistency.measure_consistency_by_way_of_asking(frame)
     ),
     "conversations": order.shared_and_separate_conversations_table,
     "positions": order.question_position_trend_table,
     "memory": closed_book.gains_from_document_by_question_table,
     "memory-summary": closed_book.mean_gains_from_document_table,
     "effort": lambda frame: cost.time_and_cost_table(study_of(frame)),
-    "answers": lambda frame: outcomes.question_outcome_counts_table(study_of(frame)),
+    "answers": lambda frame: outcomes.outcome_counts_by_system_table(study_of(frame)),
     "points": tabulate_point_recall_and_harm_rates,
     "silent-questions": lambda frame: silent.silence_error_rates_table(study_of(frame)),
     "silent-differences": lambda frame: silent.silence_error_differences_table(study_of(frame)),

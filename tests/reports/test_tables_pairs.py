@@ -73,9 +73,7 @@ def test_a_drop_of_published_means_where_there_is_no_document() -> None:
 
 def consistent(frame):
     """(over, experiment, measure) → mean, of the table of one system."""
-    data = consistency.answer_consistency_by_system_table(
-        consistency.measure_consistency_of_repeated_answers(frame)
-    ).data
+    data = consistency.answer_consistency_by_system_table(consistency.measure_consistency_by_way_of_asking(frame)).data
     return {tuple(row[:3]): row[3] for row in data[["over", "experiment", "measure", "mean"]].values.tolist()}
 
 
@@ -137,7 +135,7 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
     answers = answer_rows(systems=("b/two",), documents=("uber", "spotify", "x"), questions=FEW, repetitions=2)
     answers = [row for row in answers if (row["question"], row["document"]) != ("T_u1", "x")]
     data = consistency.answer_consistency_by_question_table(
-        consistency.measure_consistency_of_repeated_answers(tidy_of(answers, score_rows(answers)))
+        consistency.measure_consistency_by_way_of_asking(tidy_of(answers, score_rows(answers)))
     ).data
     assert data[["question", "documents"]].values.tolist() == [["T_f1", 3], ["T_u1", 2], ["UC_f1", 3]]
     assert data["policies_low"].notna().tolist() == [True, False, True]
@@ -146,15 +144,15 @@ def test_consistency_by_question_has_an_interval_over_documents() -> None:
 def test_other_words_are_no_repetitions() -> None:
     """Three wordings of a question, each answered once, say nothing about asking again, nor do two kinds of chat."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("robustness",))
-    assert consistency.measure_consistency_of_repeated_answers(tidy_of(answers, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_consistency_by_way_of_asking(tidy_of(answers, scored(answers, lambda _: 1))).empty
     twice = answers + [{**row, "conversation": "independent", "key": row["key"] + "i"} for row in answers]
-    assert consistency.measure_consistency_of_repeated_answers(tidy_of(twice, scored(answers, lambda _: 1))).empty
+    assert consistency.measure_consistency_by_way_of_asking(tidy_of(twice, scored(answers, lambda _: 1))).empty
 
 
 def test_published_scores_are_no_repetitions() -> None:
     """The same question published by two runs is not an answer that was given twice."""
     score = published("p/bard", "quality", "uber", "T_f1", m_all=73.0)
-    assert consistency.measure_consistency_of_repeated_answers(
+    assert consistency.measure_consistency_by_way_of_asking(
         tidy_of([score, {**score, "run": "another", "m_all": 10.0}])
     ).empty
 
@@ -221,7 +219,7 @@ def test_every_planned_question_is_counted_once() -> None:
             answer["answer"] = ""
     answers[1]["excluded"] = "It is about another company."
     given = scored(answers[:1], lambda _: 1) + scored(answers[:2], lambda _: 1, analyst="bo")
-    row = outcomes.question_outcome_counts_table(study_of(tidy_of(answers, given))).data.iloc[0]
+    row = outcomes.outcome_counts_by_system_table(study_of(tidy_of(answers, given))).data.iloc[0]
     assert row.drop(["system", "experiment"]).to_dict() == {
         "planned": 6,
         "answered": 2,
@@ -235,7 +233,7 @@ def test_every_planned_question_is_counted_once() -> None:
         "score_left_out": 0,
         "published": 0,
     }
-    included = outcomes.question_outcome_counts_table(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
+    included = outcomes.outcome_counts_by_system_table(study_of(tidy_of(answers, given, excluded=True))).data.iloc[0]
     assert included[["excluded", "scored", "unscored"]].tolist() == [1, 2, 2]
 
 
@@ -246,7 +244,7 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
         published("a/one", "quality", "uber", "T_f1", m_all=73.0),
         published("a/one", "quality", "", "T_u1", metrics=1.0),
     ]
-    data = outcomes.question_outcome_counts_table(
+    data = outcomes.outcome_counts_by_system_table(
         study_of(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=73.0)]))
     ).data
     assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
@@ -260,12 +258,12 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     rows = [published("a/one", "quality", "uber", "T_f1", m_all=73.0, excluded="duplicate-table: A copy.")]
     frame = tidy_of([*answers, *rows])
-    data = outcomes.question_outcome_counts_table(study_of(frame)).data
+    data = outcomes.outcome_counts_by_system_table(study_of(frame)).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
     said = notable_sentences(study_of(frame))
     assert "Answers that nobody has scored: 2 of 3." in said
     assert "Answers whose published score is excluded: 1 of 3." in said
-    included = outcomes.question_outcome_counts_table(study_of(tidy_of([*answers, *rows], excluded=True))).data
+    included = outcomes.outcome_counts_by_system_table(study_of(tidy_of([*answers, *rows], excluded=True))).data
     assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
 
 
@@ -346,7 +344,7 @@ def test_experiments_come_in_the_papers_order() -> None:
     frame = tidy_of(answers, scored(answers, lambda _: 1))
     for table in (
         silent.quality_by_silence_table(frame),
-        outcomes.question_outcome_counts_table(study_of(frame)),
+        outcomes.outcome_counts_by_system_table(study_of(frame)),
         cost.time_and_cost_table(study_of(frame)),
     ):
         assert table.data["experiment"].tolist() == ["quality", "robustness", "recall", "summary"]

@@ -57,7 +57,11 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on retrieval, where there is one."""
     made = retrieval.RetrievalChapter()
-    return made.make(found, FigureScope.from_scores_table(found.table)) if found.knows_facts(*made.needs) else None
+    return (
+        made.make(found, FigureScope.from_scores_table(found.table))
+        if found.has_any_value_of_each_fact(*made.needs)
+        else None
+    )
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
@@ -101,7 +105,7 @@ def test_a_file_has_the_columns_only_where_a_system_gave_passages(tmp_path: Path
     with_some, without = frame_of((1, 1, 1.0)), tidy_of(answer_rows(systems=("a/one",), documents=("uber",)))
     for number, frame in enumerate((with_some, without)):
         path = tmp_path / f"{number}{suffix}"
-        tidy_table.write_frame_as_csv_or_parquet(frame, path)
+        tidy_table.write_filled_columns_as_csv_or_parquet(frame, path)
         written = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
         known = [name for name in Passages.columns if name in written]
         assert known == ([] if number else list(Passages.columns))

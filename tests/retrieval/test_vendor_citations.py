@@ -85,7 +85,7 @@ def test_both_kinds_of_citations_against_the_annotated_sections() -> None:
     frame = study.make_tidy_table().set_index("question")
     assert {str(name): tuple(row) for name, row in frame[[*VendorCitations.columns]].iterrows()} == COLUMNS
     assert frame["passages"].isna().all()
-    assert not study.knows_facts(*RetrievalChapter.needs)
+    assert not study.has_any_value_of_each_fact(*RetrievalChapter.needs)
     (row,) = tabulate_vendor_and_own_citation_quality(study).data.to_dict("records")
     assert (row["answers"], row["n"]) == (3, 3)
     assert row["vendor_recall"] == pytest.approx((1 + 1 + 0.5) / 3)

@@ -29,7 +29,7 @@ def run() -> RunFolder:
 def disputed(run: RunFolder, store: ScoreStore) -> tuple[ScoringQueue, str]:
     """A queue of which all is scored twice, and an answer whose two scores differ on two metrics."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
-    first = queue.answers_wanted_of_anyone_in_order("Anna")[0]
+    first = queue.requested_answers_in_order_even_scored("Anna")[0]
     for analyst, keys in (("Anna", "11111"), ("Bo", "33111")):
         save(queue, analyst, first, keys)
         work(queue, analyst)
@@ -66,7 +66,7 @@ def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_st
 def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: ScoreStore) -> None:
     """A skip sends it to the end; what is withdrawn waits again; undone by the lead, nobody is asked any more."""
     queue, answer = disputed(run, store)
-    other = queue.answers_wanted_of_anyone_in_order("Anna")[1]
+    other = queue.requested_answers_in_order_even_scored("Anna")[1]
     for digest in (answer, other):
         word = queue.send_answer_back("Edsger", digest, WORD)
     assert queue.reserve_next_answer("Anna") == answer
@@ -111,14 +111,16 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: ScoreStore) -> N
         queue.accept_mean("Edsger", answer)
     save(queue, "Bo", answer, "22111")
     queue.accept_mean("Edsger", answer)
-    (dispute,) = queue.visible_disputes("Edsger", gives_scores=False)
+    (dispute,) = queue.visible_open_and_settled_disputes("Edsger", gives_scores=False)
     assert dispute.adjudication_or_mean_acceptance is dispute.mean_acceptance
     assert dispute.adjudication is None
     again = open_queue(run, store, ScoringPlan(per_answer=2))
     assert (
-        again.visible_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance
+        again.visible_open_and_settled_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance
         == dispute.mean_acceptance
     ), "a desk that opens later knows it"
     save(queue, "Anna", answer, "11112")
-    assert queue.visible_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance is None
+    assert (
+        queue.visible_open_and_settled_disputes("Edsger", gives_scores=False)[0].adjudication_or_mean_acceptance is None
+    )
     assert not verify_log_and_list_breaks(store).breaks

@@ -77,7 +77,7 @@ def test_what_was_altered_is_found(url: str) -> None:
     events = [score("ana", f"a{n}") for n in range(1, 5)]
     for statement, where in told.items():
         with (
-            closing(ScoreStore.open_or_create(url, allow_damaged=True)) as store,
+            closing(ScoreStore.open_or_create(url, allow_changed_events=True)) as store,
             store._open_transaction() as connection,
         ):
             for table in ("score_chain", "score_events", "score_schema", "score_drafts", "score_reservations"):
@@ -92,7 +92,7 @@ def test_what_was_altered_is_found(url: str) -> None:
             assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
         with pytest.raises(DataError, match="a program other than genaipa changed"):
             ScoreStore.open_or_create(url)
-        ScoreStore.open_or_create(url, allow_damaged=True).close()
+        ScoreStore.open_or_create(url, allow_changed_events=True).close()
 
 
 def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
@@ -171,7 +171,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
         ("INSERT INTO score_chain SELECT * FROM score_chain", 2),
         ("DELETE FROM score_chain", 0),
     ):
-        with closing(ScoreStore.open_or_create(url, allow_damaged=True)) as store:
+        with closing(ScoreStore.open_or_create(url, allow_changed_events=True)) as store:
             if rows == 2:
                 store.append_new_events([score("ana", "a1")])
             tampered(store, statement)

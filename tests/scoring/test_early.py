@@ -55,7 +55,7 @@ def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     assert scored <= 0.13 * wanted
     # Then each goes on in their order, and their scores say so.
     later = work(queue, "Anna", answers=5)
-    assert later == [digest for digest in queue.answers_wanted_of_anyone_in_order("Anna") if digest in set(later)]
+    assert later == [digest for digest in queue.requested_answers_in_order_even_scored("Anna") if digest in set(later)]
     orders = [event.order for event in queue.current.scores_of_analyst("Anna")]
     assert set(orders[:8]) == {"random"}
     assert orders[-1] == order
@@ -83,7 +83,7 @@ def test_one_analyst_alone_goes_on_in_their_order(run, store):
     early = work(queue, "Anna", answers=EARLY)
     assert all(queue.count_wanted_scores(digest) > 1 for digest in early)
     assert work(queue, "Anna", answers=1)[0] == next(
-        d for d in queue.answers_wanted_of_anyone_in_order("Anna") if d not in {*early, *calibration}
+        d for d in queue.requested_answers_in_order_even_scored("Anna") if d not in {*early, *calibration}
     )
     assert work(queue, "Bo", answers=2) == calibration
     assert queue.reserve_next_answer("Bo") == early[0]
@@ -114,7 +114,7 @@ def test_beginners_read_document_by_document(run, store):
 def test_a_wave_and_a_plan_without_second_scores_have_their_own(run, store):
     """Within a wave they are the wave's own, and where one score is wanted of each there are none."""
     queue = open_queue(run, store)
-    assert work(queue, "Anna", answers=2) == queue.answers_wanted_of_anyone_in_order("Anna")[:2]
-    wave = frozenset(digest[:16] for digest in queue.answers_wanted_of_anyone_in_order("Bo")[:40])
+    assert work(queue, "Anna", answers=2) == queue.requested_answers_in_order_even_scored("Anna")[:2]
+    wave = frozenset(digest[:16] for digest in queue.requested_answers_in_order_even_scored("Bo")[:40])
     queue = open_queue(run, store, ScoringPlan(per_answer=2, wave=wave))
     assert {digest[:16] for digest in work(queue, "Bo")} == wave

@@ -13,7 +13,7 @@ from genaipa.files.text import sha256_of
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, format_exclusions_csv
-from genaipa.scoring.evidence.doubts import describe_doubtful_annotated_citation
+from genaipa.scoring.evidence.doubts import describe_likely_wrong_cited_section
 
 FERRY = "The ferry leaves the northern pier at seven and returns with mail, milk and musicians every Friday evening. "
 CROWS = "Crows are counted by the warden, who writes their number into a green ledger beneath the lighthouse. "
@@ -26,7 +26,7 @@ HEADED = Document(
 
 def doubt(answer: str, *sections: str, document: Document = PARTED) -> str:
     """What is said against an annotated answer."""
-    return describe_doubtful_annotated_citation(
+    return describe_likely_wrong_cited_section(
         AnnotatedAnswer(silent="no", answer=answer, sections=sections), document, "halves"
     )
 
@@ -80,4 +80,4 @@ def test_known_to_the_desk() -> None:
 @pytest.mark.parametrize("silent", ["no", "yes"])
 def test_nothing_is_known_of_an_answer_without_sections(silent: str) -> None:
     """What names no part is in no wrong one."""
-    assert describe_doubtful_annotated_citation(AnnotatedAnswer(silent=silent, answer=CROWS), PARTED, "halves") == ""  # type: ignore[arg-type]
+    assert describe_likely_wrong_cited_section(AnnotatedAnswer(silent=silent, answer=CROWS), PARTED, "halves") == ""  # type: ignore[arg-type]

@@ -15,14 +15,14 @@ from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.questions.points import Point
 from genaipa.scoring.evidence.examine import locate_annotated_sections
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
-from genaipa.scoring.evidence.support import find_supporting_sentence_spans, sentence_spans
+from genaipa.scoring.evidence.support import find_supporting_sentence_spans, sentence_spans_without_headings
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.counts import RightSections, count_passages_and_right_sections
 
 CHUNKS = size(small=300, soak=5000)
 SHIPPED = ("brindlecart", "vpda")
-FIRST, WINTER, SUMMER, LEAVING = sentence_spans(POLICY.text)[:4]
+FIRST, WINTER, SUMMER, LEAVING = sentence_spans_without_headings(POLICY.text)[:4]
 NONE = OtherDocuments({})
 
 

@@ -45,7 +45,7 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
     run = make_run("See section 2.", "See section 1.", "The document does not say.")
     plan = replace(ONCE, order=order)
     queue = open_queue(run, store, plan)
-    orders = {analyst: queue.answers_wanted_of_anyone_in_order(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
+    orders = {analyst: queue.requested_answers_in_order_even_scored(analyst) for analyst in ("Anna", "Bo", "Cy", "Dee")}
     for digests in orders.values():
         assert sorted(digests) == sorted(queue.pool.answers)
         places = [(queue.pool.answers[digest].document, queue.pool.answers[digest].question) for digest in digests]
@@ -54,12 +54,12 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
             found = 1 + sum(before != after for before, after in pairwise(of))
             assert found == rows if rows else found > len(set(of))
     assert len({tuple(digests) for digests in orders.values()}) == len(orders)
-    assert queue.answers_wanted_of_anyone_in_order("Anna") == open_queue(
+    assert queue.requested_answers_in_order_even_scored("Anna") == open_queue(
         run, store, plan
-    ).answers_wanted_of_anyone_in_order("Anna")
-    assert queue.answers_wanted_of_anyone_in_order("Anna") != open_queue(
+    ).requested_answers_in_order_even_scored("Anna")
+    assert queue.requested_answers_in_order_even_scored("Anna") != open_queue(
         run, store, replace(plan, seed=1)
-    ).answers_wanted_of_anyone_in_order("Anna")
+    ).requested_answers_in_order_even_scored("Anna")
     assert save(queue, "Anna", queue.reserve_next_answer("Anna")).order == order
 
 
@@ -69,20 +69,22 @@ def test_new_answers_move_no_others(run, store):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:7]))
     queue = open_queue(run, store)
-    before = list(queue.answers_wanted_of_anyone_in_order("Anna"))
+    before = list(queue.requested_answers_in_order_even_scored("Anna"))
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
-    assert [digest for digest in queue.answers_wanted_of_anyone_in_order("Anna") if digest in set(before)] == before
-    assert queue.answers_wanted_of_anyone_in_order("Anna") == open_queue(run, store).answers_wanted_of_anyone_in_order(
-        "Anna"
-    )
+    assert [
+        digest for digest in queue.requested_answers_in_order_even_scored("Anna") if digest in set(before)
+    ] == before
+    assert queue.requested_answers_in_order_even_scored("Anna") == open_queue(
+        run, store
+    ).requested_answers_in_order_even_scored("Anna")
     assert sorted(work(queue, "Anna")) == sorted(record.digest for record in answers(run))
 
 
 def test_the_work_follows_the_order(run, store):
     """Without drafts, skips and others, the answers come in the analyst's order, each once."""
     queue = open_queue(run, store)
-    assert work(queue, "Anna") == queue.answers_wanted_of_anyone_in_order("Anna")
+    assert work(queue, "Anna") == queue.requested_answers_in_order_even_scored("Anna")
     assert queue.reserve_next_answer("Anna") is None
 
 
@@ -97,12 +99,12 @@ def test_a_long_study_is_worked_in_order(run, store):
             file.write(journal.encode_record_line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
-    assert work(queue, "Anna", answers=3) == queue.answers_wanted_of_anyone_in_order("Anna")[:3]
-    scored = set(queue.answers_wanted_of_anyone_in_order("Anna")[:3])
-    first = [digest for digest in queue.answers_wanted_of_anyone_in_order("Bo") if digest not in scored]
+    assert work(queue, "Anna", answers=3) == queue.requested_answers_in_order_even_scored("Anna")[:3]
+    scored = set(queue.requested_answers_in_order_even_scored("Anna")[:3])
+    first = [digest for digest in queue.requested_answers_in_order_even_scored("Bo") if digest not in scored]
     queue.skip_answer("Bo", first[0])
     assert queue.reserve_next_answer("Bo") == first[1]
-    assert queue.measure_scoring_progress("Bo").remaining == len(queue.answers_wanted_of_anyone_in_order("Bo")) - 3
+    assert queue.measure_scoring_progress("Bo").remaining == len(queue.requested_answers_in_order_even_scored("Bo")) - 3
 
 
 # -- from how many --
@@ -168,11 +170,11 @@ def test_two_analysts_do_not_collide(run, store):
 def test_what_is_left_is_others_or_a_second_score(run, store):
     """Whoever has nothing left is told whether others have the rest, or it is scores that another has to give."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2, calibration=0))
-    assert queue.is_any_open_answer_for_others_alone("Anna")
+    assert queue.is_any_open_answer_held_by_others("Anna")
     work(queue, "Anna")
     assert queue.measure_scoring_progress("Anna").remaining == 0
-    assert not queue.is_any_open_answer_for_others_alone("Anna")
-    assert queue.is_any_open_answer_for_others_alone("Bo")
+    assert not queue.is_any_open_answer_held_by_others("Anna")
+    assert queue.is_any_open_answer_held_by_others("Bo")
 
 
 def test_a_reservation_ends_after_a_while(run, store):
@@ -217,8 +219,8 @@ def test_a_draft_comes_back_first(run, store):
     """What an analyst had begun is the first thing they see, the newest first, whoever has scored it meanwhile."""
     queue = open_queue(run, store)
     early, late = (
-        queue.answers_wanted_of_anyone_in_order("Anna")[-1],
-        queue.answers_wanted_of_anyone_in_order("Anna")[-2],
+        queue.requested_answers_in_order_even_scored("Anna")[-1],
+        queue.requested_answers_in_order_even_scored("Anna")[-2],
     )
     store.save_draft(Draft("Anna", early, "score", typed="11..."))
     until_the_next_moment()
@@ -234,7 +236,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
     queue = open_queue(run, store)
     store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
-    assert queue.reserve_next_answer("Anna") == queue.answers_wanted_of_anyone_in_order("Anna")[0]
+    assert queue.reserve_next_answer("Anna") == queue.requested_answers_in_order_even_scored("Anna")[0]
     assert store.load_draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
@@ -244,7 +246,7 @@ def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
 def test_an_unfinished_correction_holds_nobody_up(run, store):
     """A draft for an answer that has a score of theirs already does not come before new answers."""
     queue = open_queue(run, store)
-    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
+    first, second = queue.requested_answers_in_order_even_scored("Anna")[:2]
     save(queue, "Anna", first)
     store.save_draft(Draft("Anna", first, "score", typed="3...."))
     assert queue.reserve_next_answer("Anna") == second
@@ -253,7 +255,7 @@ def test_an_unfinished_correction_holds_nobody_up(run, store):
 def test_a_skipped_answer_comes_last(run, store):
     """Skipped answers come after all others, the one skipped longest ago first."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.answers_wanted_of_anyone_in_order("Anna")
+    first, second, *rest = queue.requested_answers_in_order_even_scored("Anna")
     for digest in (first, second):
         assert queue.reserve_next_answer("Anna") == digest
         queue.skip_answer("Anna", digest)
@@ -263,7 +265,7 @@ def test_a_skipped_answer_comes_last(run, store):
 def test_a_skip_keeps_what_was_typed(run, store):
     """The draft of a skipped answer waits: it is there when the skip is undone, and when the answer comes round."""
     queue = open_queue(run, store)
-    first, second, *rest = queue.answers_wanted_of_anyone_in_order("Anna")
+    first, second, *rest = queue.requested_answers_in_order_even_scored("Anna")
     for digest in (first, second):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
         queue.skip_answer("Anna", digest)
@@ -279,7 +281,7 @@ def test_a_skip_keeps_what_was_typed(run, store):
 def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
     """Whoever types on an answer that they had skipped is in the middle of it again."""
     queue = open_queue(run, store)
-    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
+    first, second = queue.requested_answers_in_order_even_scored("Anna")[:2]
     queue.skip_answer("Anna", first)
     assert queue.reserve_next_answer("Anna") == second
     store.save_draft(Draft("Anna", first, "score", typed="12..."))
@@ -289,7 +291,7 @@ def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
 def test_a_clock_that_is_set_back_changes_no_order(run, store):
     """Undo takes the last event of the log back, and a skip keeps its answer away, whatever the times say."""
     queue = open_queue(run, store)
-    first, second, third = queue.answers_wanted_of_anyone_in_order("Anna")[:3]
+    first, second, third = queue.requested_answers_in_order_even_scored("Anna")[:3]
     store.append_new_events([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", second, "score", typed="12..."))
     store.append_new_events([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
@@ -345,7 +347,7 @@ def test_undo_of_a_correction_brings_the_first_score_back(run, store):
 def test_undo_of_a_skip(run, store):
     """An answer that was skipped by mistake comes back at once, and no score is touched."""
     queue = open_queue(run, store)
-    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
+    first, second = queue.requested_answers_in_order_even_scored("Anna")[:2]
     save(queue, "Anna", first)
     queue.skip_answer("Anna", second)
     assert queue.reserve_next_answer("Anna") != second
@@ -425,7 +427,7 @@ def test_enter_twice_is_one_score(run, store):
 def test_progress_counts(run, store):
     """Scored, remaining and the median seconds of one; and what the study wants and has."""
     queue = open_queue(run, store)
-    for seconds, digest in zip((30.0, 90.0, 45.0), queue.answers_wanted_of_anyone_in_order("Anna"), strict=False):
+    for seconds, digest in zip((30.0, 90.0, 45.0), queue.requested_answers_in_order_even_scored("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
     save(queue, "Bo", queue.reserve_next_answer("Bo"), seconds=None)
     progress = queue.measure_scoring_progress("Anna")
@@ -446,8 +448,8 @@ def test_what_is_begun_is_left(run, store):
     work(queue, "Bo")
     assert queue.answers_analyst_may_still_score("Anna") == {digest}
     assert queue.measure_scoring_progress("Anna").remaining == 1
-    assert queue.visible_disputes("Anna") == []
-    assert [dispute.answer for dispute in queue.visible_disputes("Dee")] == [digest]
+    assert queue.visible_open_and_settled_disputes("Anna") == []
+    assert [dispute.answer for dispute in queue.visible_open_and_settled_disputes("Dee")] == [digest]
     assert work(queue, "Anna") == [digest]
     assert queue.measure_scoring_progress("Anna").remaining == 0
 
@@ -456,16 +458,16 @@ def test_progress_follows_the_pool(run, store):
     """An answer that was replaced takes its score out of the counts, and the new one is asked for."""
     queue = open_queue(run, store)
     done = work(queue, "Anna")
-    assert queue.answers_wanted_of_anyone_in_order("Anna") == done
+    assert queue.requested_answers_in_order_even_scored("Anna") == done
     log = run.path / "answers.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     gone = msgspec.json.decode(lines[0])["digest"]
     log.write_bytes(b"".join(lines[1:]))
     assert queue.pool.read_new_answers()
-    assert gone not in queue.answers_wanted_of_anyone_in_order("Anna")
+    assert gone not in queue.requested_answers_in_order_even_scored("Anna")
     progress = queue.measure_scoring_progress("Anna")
     assert (progress.answers, progress.given, progress.scored, progress.remaining) == (11, 11, 11, 0)
     log.write_bytes(b"".join(lines))
     assert queue.pool.read_new_answers()
     assert queue.measure_scoring_progress("Anna").given == 12
-    assert queue.answers_wanted_of_anyone_in_order("Anna") == done
+    assert queue.requested_answers_in_order_even_scored("Anna") == done

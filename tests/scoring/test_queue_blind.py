@@ -33,7 +33,7 @@ def test_what_is_ahead(run, store):
     for analyst in ("Anna", "Bo"):
         assert queue.reserve_next_answer(analyst) is not None
     assert queue.answers_analyst_may_still_score("Cy") == queue.answers_analyst_may_still_score("Anna") == everything
-    first, second, third = queue.answers_wanted_of_anyone_in_order("Anna")[:3]
+    first, second, third = queue.requested_answers_in_order_even_scored("Anna")[:3]
     for digest in (first, second):
         save(queue, "Anna", digest)
     save(queue, "Bo", first)
@@ -133,7 +133,9 @@ def disputed(run, store) -> ScoringQueue:
     """A desk at which Anna and Bo have scored everything, and differ on the first three of Anna's answers."""
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
     done = work(queue, "Anna")
-    differing = dict(zip(queue.answers_wanted_of_anyone_in_order("Anna"), ("11112", "13111", "12111"), strict=False))
+    differing = dict(
+        zip(queue.requested_answers_in_order_even_scored("Anna"), ("11112", "13111", "12111"), strict=False)
+    )
     for digest in done:
         save(queue, "Bo", digest, differing.get(digest, "11111"))
     return queue
@@ -142,9 +144,12 @@ def disputed(run, store) -> ScoringQueue:
 def test_what_differs_is_to_be_settled(run, store):
     """Disputes are found with how far apart the scores are, the largest difference first."""
     queue = disputed(run, store)
-    order = queue.answers_wanted_of_anyone_in_order("Anna")
-    assert [d.answer for d in queue.visible_disputes("Cy")] == [order[1], *sorted((order[0], order[2]))]
-    dispute = queue.visible_disputes("Cy")[0]
+    order = queue.requested_answers_in_order_even_scored("Anna")
+    assert [d.answer for d in queue.visible_open_and_settled_disputes("Cy")] == [
+        order[1],
+        *sorted((order[0], order[2])),
+    ]
+    dispute = queue.visible_open_and_settled_disputes("Cy")[0]
     assert dispute.differences == {
         "relevance": 0.0,
         "accuracy": 2.0,
@@ -159,29 +164,31 @@ def test_what_differs_is_to_be_settled(run, store):
 def test_an_adjudication_is_a_third_record(run, store):
     """The adjudicated score stands beside the two, which stay; the dispute is then a settled one."""
     queue = disputed(run, store)
-    digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
+    digest = queue.requested_answers_in_order_even_scored("Anna")[1]
     event = queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled")
     assert queue.adjudicate("Cy", digest, GOOD, note="Bo missed 2.", seconds=20.0, id="settled") == event
     assert queue.current.find_latest_adjudication(digest) == event
     assert set(queue.current.scores_by_analyst(digest)) == {"Anna", "Bo"}
-    assert len(queue.visible_disputes("Cy")) == 3
-    assert {d.answer: d.adjudication for d in queue.visible_disputes("Cy") if d.adjudication} == {digest: event}
+    assert len(queue.visible_open_and_settled_disputes("Cy")) == 3
+    assert {d.answer: d.adjudication for d in queue.visible_open_and_settled_disputes("Cy") if d.adjudication} == {
+        digest: event
+    }
     # A correction that agrees ends it.
-    save(queue, "Bo", queue.answers_wanted_of_anyone_in_order("Anna")[0])
-    assert len(queue.visible_disputes("Cy")) == 2
+    save(queue, "Bo", queue.requested_answers_in_order_even_scored("Anna")[0])
+    assert len(queue.visible_open_and_settled_disputes("Cy")) == 2
 
 
 def test_an_adjudication_can_be_withdrawn(run, store):
     """What was typed comes back, and whoever gave it is still not asked to score the answer."""
     queue = disputed(run, store)
-    digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
+    digest = queue.requested_answers_in_order_even_scored("Anna")[1]
     event = queue.adjudicate("Cy", digest, POOR, note="Hm.", seconds=20.0, id="settled")
     assert queue.current.find_latest_adjudication(digest) == event
     queue.withdraw_event_and_restore_draft(event)
     assert queue.current.find_latest_adjudication(digest) is None
     draft = store.load_draft("Cy", digest, "adjudication")
     assert (draft.typed, draft.note, draft.seconds) == (keys_of(POOR), "Hm.", 20.0)
-    assert [d.adjudication for d in queue.visible_disputes("Cy")] == [None] * 3
+    assert [d.adjudication for d in queue.visible_open_and_settled_disputes("Cy")] == [None] * 3
     store.append_new_events([undo(queue.current.find_score(digest, "Bo"))])
     assert digest not in queue.answers_analyst_may_still_score("Cy")
 
@@ -191,13 +198,14 @@ def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
     queue = open_queue(run, store, ScoringPlan(per_answer=3))
     (digest,) = work(queue, "Anna", answers=1)
     save(queue, "Bo", digest, "33333")
-    assert queue.visible_disputes("Cy") == []
-    assert [d.answer for d in queue.visible_disputes("Anna")] == [digest]
-    assert [d.answer for d in queue.visible_disputes("an adjudicator who scores nothing", gives_scores=False)] == [
-        digest
-    ]
+    assert queue.visible_open_and_settled_disputes("Cy") == []
+    assert [d.answer for d in queue.visible_open_and_settled_disputes("Anna")] == [digest]
+    assert [
+        d.answer
+        for d in queue.visible_open_and_settled_disputes("an adjudicator who scores nothing", gives_scores=False)
+    ] == [digest]
     save(queue, "Dee", digest)
-    assert [d.answer for d in queue.visible_disputes("Cy")] == [digest]
+    assert [d.answer for d in queue.visible_open_and_settled_disputes("Cy")] == [digest]
 
 
 def test_no_dispute_spoils_calibration(run, store):
@@ -206,17 +214,17 @@ def test_no_dispute_spoils_calibration(run, store):
     work(queue, "Anna", answers=3)
     for digest in referenced[:3]:
         save(queue, "Bo", digest, "33333")
-    assert queue.visible_disputes("Cy") == []
-    assert len(queue.visible_disputes("Anna")) == 3
+    assert queue.visible_open_and_settled_disputes("Cy") == []
+    assert len(queue.visible_open_and_settled_disputes("Anna")) == 3
     work(queue, "Cy", answers=3)
-    assert len(queue.visible_disputes("Cy")) == 3
+    assert len(queue.visible_open_and_settled_disputes("Cy")) == 3
 
 
 @pytest.mark.parametrize("settles", [False, True])
 def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
     """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
     queue = disputed(run, store)
-    digest = queue.answers_wanted_of_anyone_in_order("Anna")[1]
+    digest = queue.requested_answers_in_order_even_scored("Anna")[1]
     queue.record_exposures("Cy", [digest], sees_scores=True)
     if settles:
         event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
@@ -230,7 +238,7 @@ def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
 def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
     """Whose scores may have been seen on the way is left out of the reference analyst's work."""
     queue = disputed(run, store)
-    seen = {dispute.answer for dispute in queue.visible_disputes("reference")}
+    seen = {dispute.answer for dispute in queue.visible_open_and_settled_disputes("reference")}
     assert len(seen) == 3
     assert seen.isdisjoint(work(queue, "reference"))
     assert queue.measure_scoring_progress("reference").remaining == 0
@@ -240,7 +248,7 @@ def test_reference_and_poor_scores_are_no_dispute(run, store):
     """That an analyst differs from the reference is what calibration shows, and nothing to settle."""
     queue, referenced = calibrated(run, store)
     store.append_new_events([score("Anna", referenced[0], POOR)])
-    assert queue.visible_disputes("Bo", gives_scores=False) == []
+    assert queue.visible_open_and_settled_disputes("Bo", gives_scores=False) == []
 
 
 # -- what an analyst has seen --
@@ -265,7 +273,7 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
 def test_an_exposure_is_recorded_once(run, store):
     """What an analyst has seen before is not written again; what is new about it, is."""
     queue = open_queue(run, store)
-    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
+    first, second = queue.requested_answers_in_order_even_scored("Anna")[:2]
     for _ in range(2):
         queue.record_exposures("Anna", [first, first], sees_system=True)
     queue.record_exposures("Anna", [first, second], sees_system=True)
@@ -300,7 +308,7 @@ def test_a_score_that_was_changed_after_the_comparison(run, store):
 def test_an_adjudication_is_never_independent(run, store):
     """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
     queue = disputed(run, store)
-    first, second = queue.answers_wanted_of_anyone_in_order("Anna")[:2]
+    first, second = queue.requested_answers_in_order_even_scored("Anna")[:2]
     queue.record_exposures("Cy", [second], sees_system=True)
     settled = [
         queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_event_id()) for digest in (first, second)

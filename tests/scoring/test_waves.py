@@ -34,7 +34,7 @@ from genaipa.scoring.waves import (
     digest_prefix_used_in_waves,
     encode_waves,
     load_waves,
-    measure_wave_standings,
+    measure_standings_of_wave_groups,
 )
 from genaipa.ui.desk import open_desk
 from genaipa.ui.settings import DeskSettings, read_settings_from_environment
@@ -83,7 +83,7 @@ def draw(
     strata: dict[str, str] | None = None,
 ) -> Waves:
     """A wave of these answers, or one more draw."""
-    return (before or Waves()).extend_to_size(
+    return (before or Waves()).extend_groups_to_size(
         answers, size_of_each_group=number, seed=seed, time="2026-11-22T00:00:00Z", stratum_by_document=strata
     )
 
@@ -168,7 +168,9 @@ def test_later_answers_have_a_draw_of_their_own():
     ]
     assert after.wave_digest_prefixes_by_group[GPT] > before.wave_digest_prefixes_by_group[GPT]
     scored = {one.digest for one in first[:12]}
-    rest = Waves().extend_to_size(first, size_of_each_group=16, seed=0, time="", scored_digests_to_leave_out=scored)
+    rest = Waves().extend_groups_to_size(
+        first, size_of_each_group=16, seed=0, time="", scored_digests_to_leave_out=scored
+    )
     assert rest.draws[0].population_size == 20
     found = compute_wave_inclusion_and_chance(frame(first), rest)
     assert found["pi"].isna().sum() == 12
@@ -249,7 +251,7 @@ def test_occasions_are_asked_for_the_same(at_once):
     ]
     days = {"run": "2026-05-01", "again": "2026-06-01"}
     before = Waves() if at_once else draw(first, 16)
-    waves = before.extend_to_size(
+    waves = before.extend_groups_to_size(
         [*second, *first], size_of_each_group=32 if at_once else None, seed=0, time="", day_by_run=days
     )
     asked = [
@@ -475,7 +477,7 @@ def test_the_desk_asks_for_the_wave():
     done = work(queue, "Anna")
     assert done[-1] == skipped
     assert set(done) == set(work(queue, "Bo")) == inside
-    documents = [desk.pool.answers[digest].document for digest in queue.answers_wanted_of_anyone_in_order("Anna")]
+    documents = [desk.pool.answers[digest].document for digest in queue.requested_answers_in_order_even_scored("Anna")]
     assert len(list(groupby(documents))) == len(set(documents))
     assert work(queue, "Cy") == []
     progress = queue.measure_scoring_progress("Cy")
@@ -538,7 +540,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert (
         small.sample_note_or_empty,
         Path("waves.jsonl").exists(),
-        len(small.queue.answers_wanted_of_anyone_in_order("Anna")),
+        len(small.queue.requested_answers_in_order_even_scored("Anna")),
     ) == (
         "",
         False,
@@ -554,8 +556,8 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert desk.waves.all_wave_digest_prefixes.isdisjoint(
         {digest_prefix_used_in_waves(one), digest_prefix_used_in_waves(two)}
     )
-    [found] = measure_wave_standings(
-        desk.waves, desk.pool.answers.values(), desk.current.refresh_and_list_scored_answers()
+    [found] = measure_standings_of_wave_groups(
+        desk.waves, desk.pool.answers.values(), desk.current.refresh_and_list_all_scored_answers()
     )
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.

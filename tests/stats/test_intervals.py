@@ -78,7 +78,7 @@ def test_parts_are_those_of_an_analysis_of_variance() -> None:
     column, questions, documents = cells(values)
     grouped = intervals._average_values_into_cells(column, questions, documents, None)
     assert intervals._two_way_residual_variance(grouped) == pytest.approx(55.275)
-    assert intervals._estimate_variance_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(
+    assert intervals._estimate_part_in_variance_of_mean(values.mean(axis=1) - values.mean()).variance == pytest.approx(
         446.375 / 20
     )
     by_document, alike = intervals._document_component_and_documents_alike(grouped)

@@ -16,7 +16,7 @@ from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
 from genaipa_suites.plan import SuiteOptions, make_suite_run_spec
 from genaipa_suites.policyie import PolicyIE, score
 from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, role_and_attribute_of_label
-from genaipa_suites.spans import Span, bio_tags_of_disjoint_spans, spans_from_tags
+from genaipa_suites.spans import Span, bio_tags_or_raise_if_spans_overlap, spans_from_tags
 
 FEW = {
     "type-I": ["action", "data-provider.user", "data-shared.data-other", "data-shared.data-general"],
@@ -101,9 +101,9 @@ def stated(outcomes: list[Outcome], seqeval: Any) -> dict[str, float]:
 def tags(said: dict[str, Any], layer: str) -> list[str]:
     """The tags of a gold row or a prediction in a layer."""
     if "slots" not in said:
-        return bio_tags_of_disjoint_spans([Span(*each) for each in said[layer]], 8)
+        return bio_tags_or_raise_if_spans_overlap([Span(*each) for each in said[layer]], 8)
     own = [slot for slot in said["slots"] if slot["label"] in LABELS[layer]]
-    return bio_tags_of_disjoint_spans([Span(slot["start"], slot["end"], slot["label"]) for slot in own], 8)
+    return bio_tags_or_raise_if_spans_overlap([Span(slot["start"], slot["end"], slot["label"]) for slot in own], 8)
 
 
 def lists(said: list[str], gold: list[str]) -> float:

@@ -34,8 +34,8 @@ from genaipa_suites.privacyglue import (
     most_frequent_agreement_of_each_example,
     pair_category_shares,
     published_encoders,
-    significance_stars_or_empty,
-    smallest_possible_mann_whitney_p,
+    smallest_one_sided_mann_whitney_p,
+    stars_for_beating_every_rival_or_empty,
 )
 from genaipa_suites.privacyglue.examples import make_examples_with_correctness
 from genaipa_suites.report.glue import make_glue_chapter
@@ -99,14 +99,14 @@ def test_spread_is_the_populations_and_the_samples() -> None:
 
 def test_smallest_p_is_known_beforehand() -> None:
     """Few repetitions can't reach a level; smallest p for 2, 3, 4, 5 and 10 per side are those known."""
-    assert [round(smallest_possible_mann_whitney_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [
+    assert [round(smallest_one_sided_mann_whitney_p(n, n), 3) for n in (1, 2, 3, 4, 5)] == [
         0.5,
         0.167,
         0.05,
         0.014,
         0.004,
     ]
-    assert smallest_possible_mann_whitney_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
+    assert smallest_one_sided_mann_whitney_p(10, 10) == pytest.approx(9.1e-5, abs=1e-6)
 
 
 def test_stars_need_every_other_beaten() -> None:
@@ -117,13 +117,13 @@ def test_stars_need_every_other_beaten() -> None:
         compare_systems_in_row(row, "a", high, "b", low),
         compare_systems_in_row(row, "a", high, "c", middle),
     )
-    assert significance_stars_or_empty([over_low]) == "**"
+    assert stars_for_beating_every_rival_or_empty([over_low]) == "**"
     assert over_middle.p > 0.05
-    assert significance_stars_or_empty([over_low, over_middle]) == ""
+    assert stars_for_beating_every_rival_or_empty([over_low, over_middle]) == ""
     same = compare_systems_in_row(row, "a", [0.9] * 5, "b", low)
     assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
-    assert significance_stars_or_empty([same]) == ""
+    assert stars_for_beating_every_rival_or_empty([same]) == ""
     assert "single" in compare_systems_in_row(row, "a", [0.9], "b", [0.1]).meaningless
 
 

@@ -7,7 +7,7 @@ from size import size
 
 from genaipa_suites.spans import (
     Span,
-    bio_tags_of_disjoint_spans,
+    bio_tags_or_raise_if_spans_overlap,
     count_right_predicted_and_gold,
     count_right_predicted_gold_by_label,
     locate_texts_in_tokens,
@@ -57,10 +57,10 @@ def test_spans_come_back_from_their_tags():
         cuts = sorted(draw.sample(range(20), draw.randint(0, 10) // 2 * 2))
         spans = [Span(*pair, draw.choice("xy")) for pair in zip(cuts[::2], cuts[1::2], strict=True)]
         spans = [span for one in spans for span in split(one, draw)]
-        assert spans_from_tags(bio_tags_of_disjoint_spans(spans, 20)) == spans
+        assert spans_from_tags(bio_tags_or_raise_if_spans_overlap(spans, 20)) == spans
     for wrong in ([Span(0, 2, "x"), Span(1, 3, "y")], [Span(2, 2, "x")], [Span(3, 5, "x")]):
         with pytest.raises(ValueError, match="the span"):
-            bio_tags_of_disjoint_spans(wrong, 4)
+            bio_tags_or_raise_if_spans_overlap(wrong, 4)
     with pytest.raises(ValueError, match="'S-x' is not a BIO tag"):
         spans_from_tags(["O", "S-x"])
 

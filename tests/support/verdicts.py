@@ -50,7 +50,7 @@ def drawn(rows, size, *, before=None, scored=()):
         )
         for row in rows
     ]  # fmt: skip
-    return (before or Waves()).extend_to_size(
+    return (before or Waves()).extend_groups_to_size(
         answers, size_of_each_group=size, seed=0, time="2026-11-22T00:00:00Z", scored_digests_to_leave_out=scored
     )
 

@@ -15,7 +15,7 @@ from genaipa.errors import PermanentError
 from genaipa.runs.selection import find_run
 from genaipa.systems.base import Citation, Message, Passage, Settings
 from genaipa.systems.catalog import resolve_system
-from genaipa.systems.citations import place_citations
+from genaipa.systems.citations import place_citations_and_count_unplaced
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_every_offset_equals_its_text() -> None:
     for parts, citation, start, end in drawn(1000):
         if not any(part.strip() for part in parts) or not parts[citation.document or 0].strip():
             continue
-        placed = place_citations([citation], sent(*parts))
+        placed = place_citations_and_count_unplaced([citation], sent(*parts))
         text = "".join(parts)
         (passage,) = placed.passages
         assert passage.cited
@@ -105,11 +105,11 @@ def test_citations_with_odd_places() -> None:
         (Citation("We sell all.", 1, 0, 12), Passage("We sell all.", cited=True), 1),
         (Citation("We sell all.", 1, -4, 2**70), Passage("We sell all.", cited=True), 1),
     ):
-        assert place_citations([citation], messages) == ((passage,), unplaced), citation
-    assert place_citations([Citation("", 0, 5, 900), Citation(" ")], messages) == ((), 0)
+        assert place_citations_and_count_unplaced([citation], messages) == ((passage,), unplaced), citation
+    assert place_citations_and_count_unplaced([Citation("", 0, 5, 900), Citation(" ")], messages) == ((), 0)
     twice = [Citation("We sell", 1, 0, 7)] * 2
-    assert len(place_citations(twice, messages).passages) == 1
-    assert place_citations([Citation("We", 0, 0, 2)], [Message("user", "Hi")]).unplaced == 1
+    assert len(place_citations_and_count_unplaced(twice, messages).passages) == 1
+    assert place_citations_and_count_unplaced([Citation("We", 0, 0, 2)], [Message("user", "Hi")]).unplaced == 1
 
 
 def cited(text: str, document: int, start: int, end: int) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def test_odd_citations_are_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     for citations in (None, 3, {"a": 1}, [*odd, block]):
         answer, _ = send(message({"text": "Yes.", "citations": citations}), monkeypatch, sent("We keep logs."))
         assert answer.text == "Yes."
-        placed = place_citations(answer.citations, sent("We keep logs."))
+        placed = place_citations_and_count_unplaced(answer.citations, sent("We keep logs."))
         assert placed.passages == (
             (Passage("We keep", cited=True, start=0, end=7),) if isinstance(citations, list) else ()
         )

@@ -14,7 +14,7 @@ from running import KEY, SYSTEM, carry_out, latest, make_workspace, spec, texts_
 from servers import AnthropicServer, Behaviour, GoogleServer, OpenAIServer
 
 from genaipa.errors import NoReplyError, PermanentError
-from genaipa.execution.limits import Attempt, SystemLimits, Throttle, ask_with_retries
+from genaipa.execution.limits import Attempt, SystemLimits, Throttle, ask_with_retries_or_raise
 from genaipa.systems.anthropic import AnthropicSystem
 from genaipa.systems.base import Reply, Settings, Usage
 from genaipa.systems.google import GoogleSystem
@@ -99,7 +99,9 @@ def put(system: System, times: int) -> list[Attempt | NoReplyError]:
         came: list[Attempt | NoReplyError] = []
         for _ in range(times):
             try:
-                came.append(await ask_with_retries(system, QUESTION, Settings(), SystemLimits(Throttle(1), retries=0)))
+                came.append(
+                    await ask_with_retries_or_raise(system, QUESTION, Settings(), SystemLimits(Throttle(1), retries=0))
+                )
             except NoReplyError as error:
                 came.append(error)
         await system.close()
@@ -227,13 +229,13 @@ def test_an_own_assistant_may_state_nonsense() -> None:
         (Usage(input=1.5), "m" * 500, {1: 2}),  # type: ignore[arg-type]
     ):
         nonsense = Reply("Yes.", usage=usage, model=model, sent=sent)  # type: ignore[arg-type]
-        attempt = asyncio.run(ask_with_retries(Own(nonsense), QUESTION, Settings(), SystemLimits(Throttle(1))))  # type: ignore[arg-type]
+        attempt = asyncio.run(ask_with_retries_or_raise(Own(nonsense), QUESTION, Settings(), SystemLimits(Throttle(1))))  # type: ignore[arg-type]
         assert (attempt.reply.text, attempt.usage) == ("Yes.", None)
         assert attempt.reply.model in (None, "m" * 200)
         json.dumps(attempt.reply.sent)
     own = Own(Reply("Yes.", finish=["stop"]))  # type: ignore[arg-type]
     with pytest.raises(PermanentError):
-        asyncio.run(ask_with_retries(own, QUESTION, Settings(), SystemLimits(Throttle(1))))  # type: ignore[arg-type]
+        asyncio.run(ask_with_retries_or_raise(own, QUESTION, Settings(), SystemLimits(Throttle(1))))  # type: ignore[arg-type]
 
 
 def test_a_key_that_a_server_repeats_is_kept_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:

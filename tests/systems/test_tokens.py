@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from genaipa.systems.costs import (
     make_counter_at_measured_rate,
     make_estimating_token_counter,
-    make_tiktoken_counter_or_none,
+    make_tiktoken_counter_if_loadable,
 )
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
@@ -45,7 +45,7 @@ def test_measured_goes_by_the_systems_own_count() -> None:
 @pytest.mark.parametrize("offline", [True, False])
 def test_without_the_vocabulary_there_is_no_counter(*, offline: bool) -> None:
     """Offline, or where it can't be fetched, the estimate has to take over; nothing is raised."""
-    assert make_tiktoken_counter_or_none("gpt-4o", offline=offline) is None
+    assert make_tiktoken_counter_if_loadable("gpt-4o", offline=offline) is None
 
 
 def test_with_the_vocabulary_in_the_cache() -> None:
@@ -54,4 +54,4 @@ def test_with_the_vocabulary_in_the_cache() -> None:
     folder.mkdir()
     name = hashlib.sha1(ADDRESS.format("o200k_base").encode(), usedforsecurity=False).hexdigest()
     (folder / name).write_bytes(b"\n".join(base64.b64encode(bytes([n])) + b" %d" % n for n in range(256)))
-    assert make_tiktoken_counter_or_none("gpt-4o", offline=True) is None
+    assert make_tiktoken_counter_if_loadable("gpt-4o", offline=True) is None

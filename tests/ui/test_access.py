@@ -9,7 +9,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.settings import load_or_create_desk_key_in_user_state, read_login, require_email_of_login
+from genaipa.ui.settings import load_or_create_desk_key_in_user_state, read_login, require_email_not_marked_unverified
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
@@ -53,10 +53,10 @@ def test_the_reference_is_nobody_unless_listed() -> None:
 def test_login_wants_lists() -> None:
     """A login proves who somebody is; that they belong to the study has to be written down."""
     with pytest.raises(UsageError, match=r"desk\.yaml does not say who may score"):
-        People().check_someone_can_log_in()
+        People().check_someone_is_listed()
     with pytest.raises(UsageError, match="neither an analyst nor an adjudicator"):
         People().admit_user("dee@example.org", (), requires_login=True)
-    People(analysts=("dee@example.org",)).check_someone_can_log_in()
+    People(analysts=("dee@example.org",)).check_someone_is_listed()
 
 
 def test_one_person_one_name() -> None:
@@ -75,17 +75,20 @@ def test_no_name(given: str) -> None:
 def test_whom_a_login_vouches_for() -> None:
     """People are known by an e-mail address that the login stands for, and by nothing else that it says."""
     assert (
-        require_email_of_login({"email": "anna@example.org", "email_verified": True, "name": "Bo"})
+        require_email_not_marked_unverified({"email": "anna@example.org", "email_verified": True, "name": "Bo"})
         == "anna@example.org"
     )
-    assert require_email_of_login({"email": "anna@example.org"}) == "anna@example.org"
-    assert require_email_of_login({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
+    assert require_email_not_marked_unverified({"email": "anna@example.org"}) == "anna@example.org"
+    assert (
+        require_email_not_marked_unverified({"email": "anna@example.org", "email_verified": "true"})
+        == "anna@example.org"
+    )
     for unverified in (False, "false", "False"):
         with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
-            require_email_of_login({"email": "anna@example.org", "email_verified": unverified})
+            require_email_not_marked_unverified({"email": "anna@example.org", "email_verified": unverified})
     for claims in ({"name": "Bo"}, {"email": ""}, {"email": None}):
         with pytest.raises(UsageError, match="gave no e-mail address"):
-            require_email_of_login(claims)
+            require_email_not_marked_unverified(claims)
 
 
 def test_why_not() -> None:

@@ -123,7 +123,7 @@ told = page.components()["turn"]
 print(page.components()["answer"]["panels"])
 typing = {"typed": "11111", "note": "", "seconds": 1}
 page.tell("turn", "act", {"act": "save", "id": told["id"], "number": 1, **typing})
-print([event.ticks for event in desk.queue.scoring_history("edsger").scores])
+print([event.ticks for event in desk.queue.current_scores_and_pace("edsger").scores])
 """
 
 

@@ -154,7 +154,7 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
             ASKED,
             "2027-01-02",
             held.make_annotations_of_later_version("2027-01-02"),
-            held.format_outdated_answers_with_changes(),
+            held.format_earlier_answers_with_changes(),
         )
     )
     found = read_yaml(path, Annotations)

@@ -51,7 +51,7 @@ def collect(
     from genaipa.cli.commands.run_summary import print_run_outcome
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.prepare import prepare_resumed_run
-    from genaipa.execution.run import open_manual_run, save_manual_progress
+    from genaipa.execution.run import open_manual_run_without_lock, save_manual_progress
     from genaipa.scoring.people import load_desk_people_and_plan
 
     if terminal and (files or replace):
@@ -60,7 +60,7 @@ def collect(
     prepared = prepare_resumed_run(workspace, run, TerminalObserver())
     folder = prepared.open_or_create_folder()
     with folder.hold_for_writing_and_list_repairs():
-        manual = asyncio.run(open_manual_run(prepared))
+        manual = asyncio.run(open_manual_run_without_lock(prepared))
         name = load_desk_people_and_plan(workspace).resolve_name(author) if author.strip() else ""
         if terminal:
             collected = _collect_replies_from_terminal(manual, name)

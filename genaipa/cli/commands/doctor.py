@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import is_explanation_wanted, print_json, prin
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest_name_or_empty
 from genaipa.execution.launch import load_launchers
-from genaipa.plugins import find_broken_packages
+from genaipa.plugins import find_unloadable_plugin_packages
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     workspace = current_workspace()
     topics = {
         "genaipa": [
-            *_check_installation(),
+            *_check_python_genaipa_and_shipped_data(),
             *_check_unknown_environment_variables(workspace, context.find_root().command),
         ],
         "extras": list(_check_extras()),
         "keys": list(_check_keys(workspace)),
         "servers": list(_check_servers_and_launchers(workspace)),
         "data": list(_check_data_folders_and_datasets(workspace)),
-        "this machine": list(_check_tokenizer_terminal_and_runs(workspace)),
+        "this machine": list(_check_tokenizer_output_and_run_formats(workspace)),
     }
     if json:
         keys = ("what", "state", "found", "remedy")
@@ -145,7 +145,7 @@ def _make_check_row(
     return (subject, "ok", detail_if_ok, "") if is_ok else (subject, state_if_not_ok, problem, remedy)
 
 
-def _check_installation() -> Iterator[Row]:
+def _check_python_genaipa_and_shipped_data() -> Iterator[Row]:
     """Check Python, genaipa itself and its required data."""
     import platform
 
@@ -165,7 +165,7 @@ def _check_installation() -> Iterator[Row]:
     yield _make_check_row(
         "shipped data", not problem, str(shipped_folder()), f"{problem} in {shipped_folder()}", remedy, "broken"
     )
-    for package, why in find_broken_packages().items():
+    for package, why in find_unloadable_plugin_packages().items():
         yield package, "missing", why, "install the package again, or uninstall it"
 
 
@@ -274,7 +274,7 @@ def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
         yield "addresses", "off", "no environment variable names a server, so the providers' own servers are used", ""
-    yield from _check_proxies()
+    yield from _check_proxies_answer()
     for launcher in load_launchers().values():
         yield from launcher.doctor_rows()
     for name, provider in providers:
@@ -287,7 +287,7 @@ def _check_servers_and_launchers(workspace: Workspace) -> Iterator[Row]:
                 yield name, "ok", f"{program} can start a server here", ""
 
 
-def _check_proxies() -> Iterator[Row]:
+def _check_proxies_answer() -> Iterator[Row]:
     """Check whether anything listens at the proxies that variables name."""
     import socket
     import urllib.parse
@@ -373,13 +373,13 @@ def _check_data_folders_and_datasets(workspace: Workspace) -> Iterator[Row]:
             )
 
 
-def _check_tokenizer_terminal_and_runs(workspace: Workspace) -> Iterator[Row]:
+def _check_tokenizer_output_and_run_formats(workspace: Workspace) -> Iterator[Row]:
     import importlib
 
     from genaipa.runs.selection import list_run_folders_oldest_first
-    from genaipa.systems.costs import make_tiktoken_counter_or_none
+    from genaipa.systems.costs import make_tiktoken_counter_if_loadable
 
-    counter = make_tiktoken_counter_or_none("gpt-4o", offline=True)
+    counter = make_tiktoken_counter_if_loadable("gpt-4o", offline=True)
     remedy = "run an OpenAI system once while online, to download it"
     try:
         importlib.import_module("tiktoken")

@@ -157,10 +157,10 @@ def _run_judges(
 async def _ask_judges_interruptibly(
     judges: PreparedJudgeRuns, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, RunOutcome]]:
-    from genaipa.cli.terminal.process import cancel_busy_task_after_interrupt
+    from genaipa.cli.terminal.process import cancel_busy_task_soon_after_interrupt
     from genaipa.execution.judging import carry_out_judge_runs
 
-    with cancel_busy_task_after_interrupt():
+    with cancel_busy_task_soon_after_interrupt():
         return await carry_out_judge_runs(judges, limits, observer)
 
 
@@ -234,7 +234,7 @@ def _print_means_get_people_scored_and_tips(workspace: Workspace, answers: Judge
             show(f"{who}: {means} (M_all); people also scored {result.scored_by_people:,} of these answers")
         else:
             show(f"{who} alone, no estimate: {means} (M_all)")
-        for line in format_heat_map_lines(
+        for line in format_heat_map_lines_if_terminal(
             result.cells, answers.category_by_question, {system: names[system] for system in result.means}
         ):
             show(line, no_wrap=True)
@@ -252,7 +252,7 @@ _NONE = "·"
 _LONGEST_NAME = 24
 
 
-def format_heat_map_lines(
+def format_heat_map_lines_if_terminal(
     scores_by_system_and_question: Mapping[tuple[str, str], float],
     category_by_question: Mapping[str, str],
     short_name_by_system: Mapping[str, str],

@@ -133,10 +133,10 @@ def _print_judges_tables(tables_by_name: dict[str, Table], group_column: str) ->
     queue_explanation(summary.note, hint_if_hidden="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
-        _print_table_without_empty_columns(_AGREEMENT, list(_agreement_headings_and_rows_by_measure(agreed)))
+        _print_table_without_empty_columns(_AGREEMENT, list(_judge_headings_and_measure_agreements(agreed)))
         if apart is not None and (group_column or is_explanation_wanted()):
             show(apart.title if is_explanation_wanted() else f"By {group_column}")
-            lines = list(_agreement_headings_and_rows_by_group(apart, "" if is_explanation_wanted() else group_column))
+            lines = list(_judge_headings_and_group_agreements(apart, "" if is_explanation_wanted() else group_column))
             _print_table_without_empty_columns(("group", "n", "alpha", "AC2", "most common value"), lines)
         if is_explanation_wanted():
             show(f"{lenient.title}: judge's M_all minus people's, on a scale from 10 to 100")
@@ -209,7 +209,7 @@ def _print_table_without_empty_columns(headers: Sequence[str], rows_and_headings
     print_table([headers[index] for index in columns], rows, right_aligned_columns=right)
 
 
-def _agreement_headings_and_rows_by_measure(agreements: Table) -> Iterator[list[str] | str]:
+def _judge_headings_and_measure_agreements(agreements: Table) -> Iterator[list[str] | str]:
     """Yield a line for each measure under each judge: with people, people's own, with itself, with other judges."""
     from genaipa.reports.judged.quality import EACH_OTHER, ITSELF, OTHERS, PEOPLE
 
@@ -235,7 +235,7 @@ def _agreement_headings_and_rows_by_measure(agreements: Table) -> Iterator[list[
             ]
 
 
-def _agreement_headings_and_rows_by_group(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
+def _judge_headings_and_group_agreements(agreements: Table, group_column: str) -> Iterator[list[str] | str]:
     """Yield, under each judge, a line with its agreement on M_all for each group of answers, or for all of them."""
     of = agreements.data[(agreements.data["by"] == group_column) | (not group_column)]
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):

@@ -70,7 +70,7 @@ def leaderboard(
     from genaipa.reports.chapters import add_system_notes_to_table, collect_system_notes
     from genaipa.reports.chapters.groups import leaderboard_by_document_group_table
     from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_scored_questions, note_unranked_systems
-    from genaipa.reports.notable import is_wholly_unscored, notable_sentences, urgent_sentences
+    from genaipa.reports.notable import has_answers_but_no_people_scores, notable_sentences, urgent_sentences
     from genaipa.reports.part import note_sparsely_scored_experiments
 
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
@@ -91,7 +91,7 @@ def leaderboard(
         print_json(facts | ranked | ({"groups": groups} if groups else {}))
         return
     tables = [item for item in (table, grouped, *rule_rankings.values()) if item]
-    if not tables and output is None and is_wholly_unscored(study.table):
+    if not tables and output is None and has_answers_but_no_people_scores(study.table):
         show("No ranking yet: nobody has scored an answer.")
         print_first_caveats_and_queue_rest(problems)
         queue_explanation(*sentences)

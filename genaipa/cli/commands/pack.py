@@ -63,7 +63,7 @@ def pack(
     workspace.check_output_outside_data(file)
     sources = select_and_announce_sources_to_pack(workspace, names, "pack")
     packed = write_pack(
-        workspace, sources, file, with_excluded_answers=include_excluded, include_withheld_texts=with_texts
+        workspace, sources, file, count_excluded_in_report=include_excluded, include_withheld_texts=with_texts
     )
     print_packing_summary(file, packed)
     show(f"To open it: {format_shell_command('genaipa', 'unpack', file, 'FOLDER')}")

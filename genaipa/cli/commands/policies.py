@@ -183,7 +183,7 @@ def show_policy(
 
 
 def _print_document_facts_and_outline(workspace: Workspace, document: Document, *, json: bool) -> None:
-    from genaipa.languages.catalog import language_in_words
+    from genaipa.languages.catalog import describe_stated_or_likely_language
     from genaipa.policies.document import document_layers_and_paths_by_name
     from genaipa.questions.sets import default_question_set_name
 
@@ -198,7 +198,10 @@ def _print_document_facts_and_outline(workspace: Workspace, document: Document, 
             ("title", about.title),
             ("kind", document.kind),
             ("company" if document.kind == "policy" else "name", document.company),
-            ("language", "" if document.english else language_in_words(document.text, document.language)),
+            (
+                "language",
+                "" if document.english else describe_stated_or_likely_language(document.text, document.language),
+            ),
             ("date", about.date),
             ("source", about.source),
             ("license", about.license),
@@ -328,7 +331,7 @@ def annotate(
     same text.
     """
     from genaipa.datasets.base import load_named_document
-    from genaipa.files.stamps import today
+    from genaipa.files.stamps import local_today
     from genaipa.policies.corpus import read_corpus_document
     from genaipa.questions.annotations import format_annotation_template
     from genaipa.questions.sets import default_question_set_name, load_question_set
@@ -337,7 +340,9 @@ def annotate(
     require_own_workspace(workspace)
     document = load_named_document(workspace, name) if documents is None else read_corpus_document(documents, name)
     question_set = load_question_set(questions or default_question_set_name(document, workspace), workspace)
-    path = write_new_annotations_file(workspace, name, format_annotation_template(document, question_set, today()))
+    path = write_new_annotations_file(
+        workspace, name, format_annotation_template(document, question_set, local_today())
+    )
     show(f"{path}: {format_count(len(question_set.questions), 'question')} to answer. {CHECK}")
 
 

@@ -217,9 +217,9 @@ def _describe_unscored_report_or_empty(report: Report) -> str:
     counts = report.tables["answers"].data
     if counts["scored"].sum() or counts["published"].sum():
         return ""
-    from genaipa.reports.judged.alone import describe_scores_by_judges_alone
+    from genaipa.reports.judged.alone import describe_averages_by_judge
 
-    if alone := describe_scores_by_judges_alone(report.study):
+    if alone := describe_averages_by_judge(report.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
     text = f"{answered:,} of {planned:,} answers received, none scored: no averages yet."
@@ -242,6 +242,6 @@ def _write_tidy_table(report: Report, path: Path) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write_frame_as_csv_or_parquet(report.study.make_tidy_table(), path)
+        tidy.write_filled_columns_as_csv_or_parquet(report.study.make_tidy_table(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

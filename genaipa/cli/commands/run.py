@@ -94,7 +94,7 @@ def run(
         _refuse_plan_options_with_resume(context)
         prepared = run_slices.prepare_resumed_run_or_slice(workspace, resume, part, observer, offline=offline)
     else:
-        sampling = options.load_system_prompt_into_options({name: own.pop(name) for name in SAMPLING_OPTIONS})
+        sampling = options.read_system_prompt_file_into_options({name: own.pop(name) for name in SAMPLING_OPTIONS})
         kind, task, plan = _resolve_kind_task_and_plan_options(
             task, {name: own[name] for name in own if _is_option_given(context, name)}
         )
@@ -236,11 +236,11 @@ async def _carry_out_interruptibly(
     """
     import asyncio
 
-    from genaipa.cli.terminal.process import cancel_busy_task_after_interrupt
+    from genaipa.cli.terminal.process import cancel_busy_task_soon_after_interrupt
     from genaipa.execution.run import carry_out_run
 
     until = asyncio.get_running_loop().time() + lock_wait_seconds
-    with cancel_busy_task_after_interrupt():
+    with cancel_busy_task_soon_after_interrupt():
         while True:
             try:
                 return await carry_out_run(prepared, limits, observer)

@@ -12,7 +12,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_parameters_from_config
 from genaipa.execution.launch import launcher_names
 from genaipa.files.text import read_text
-from genaipa.kinds import find_kind_or_placeholder, load_kinds, load_plan_options
+from genaipa.kinds import find_kind_or_placeholder, load_first_plan_option_by_name, load_kinds
 from genaipa.runs.procedure import MOST
 from genaipa.runs.records import MOST_SLICES
 from genaipa.systems.base import EFFORTS
@@ -300,7 +300,7 @@ SAMPLING_OPTIONS = {
 """Name → option: one for each field of `Sampling`."""
 
 
-def load_system_prompt_into_options(sampling_options: Mapping[str, Any]) -> dict[str, Any]:
+def read_system_prompt_file_into_options(sampling_options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sampling options by the fields of a request, the system prompt read from its file."""
     path = sampling_options["system_prompt"]
     return {**sampling_options, "system_prompt": None if path is None else read_text(path).strip()}
@@ -315,7 +315,7 @@ def _make_task_kind_options() -> dict[str, TableOption]:
                 f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named
             )
             kind_options[kind.option] = TableOption(Annotated[str | None, annotation], None, "")
-    for name, field in load_plan_options().items():
+    for name, field in load_first_plan_option_by_name().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
         panel = details.pop("panel", None) or (None if before else find_kind_or_placeholder(field.kind).heading)

@@ -19,7 +19,7 @@ from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.progress import (
     format_command_with_run_name,
     format_dollars,
-    format_duration_as_h_mm_ss,
+    format_duration_as_m_ss_or_h_mm_ss,
     format_tokens,
 )
 from genaipa.errors import NOT_RECORDED, GenaipaError
@@ -101,9 +101,9 @@ def _print_conversations_to_send(runs_and_systems: list[tuple[PreparedRun, Ready
 def _print_cost_estimate(
     runs_and_systems: list[tuple[PreparedRun, ReadySystem]], *, json: bool, in_batches: bool
 ) -> None:
-    from genaipa.execution.ready import REPLY_TOKENS, estimate_run_costs_by_initialization
+    from genaipa.execution.ready import REPLY_TOKENS, estimate_costs_of_whole_run
 
-    rows = [row for run, ready in runs_and_systems for row in estimate_run_costs_by_initialization(run, ready)]
+    rows = [row for run, ready in runs_and_systems for row in estimate_costs_of_whole_run(run, ready)]
     labels = {ready.resolved.requested_name: _describe_token_counter_and_prices(ready) for _, ready in runs_and_systems}
     halved = (
         {r.resolved.requested_name for _, r in runs_and_systems if r.resolved.takes_batches}
@@ -288,7 +288,11 @@ def print_run_outcome(run: PreparedRun, outcome: RunOutcome, *, json: bool, resu
     print_tally(outcome.tally)
     _print_mean_scores_or_closing_lines(run.workspace, folder, outcome.tally)
     if outcome.elapsed is not None:
-        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else format_duration_as_h_mm_ss(outcome.elapsed)
+        took = (
+            f"{outcome.elapsed:.1f} s"
+            if outcome.elapsed < _MINUTE
+            else format_duration_as_m_ss_or_h_mm_ss(outcome.elapsed)
+        )
         # Earlier sittings' calls are in the time of all calls, too.
         is_longer = outcome.tally.totals().seconds > outcome.elapsed
         sides = "; call time sums all calls, including earlier and concurrent ones" if is_longer else ""

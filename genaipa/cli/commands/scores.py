@@ -58,7 +58,7 @@ def list_analysts_unless_subcommand(context: typer.Context, json: JsonOption = F
     from genaipa.scoring.people import load_desk_people_and_plan
 
     workspace = current_workspace()
-    rows, answers = _make_analyst_rows_and_answer_counts(
+    rows, answers = _make_analyst_rows_and_overall_counts(
         _read_scoring_events(workspace),
         load_desk_people_and_plan(workspace),
         AnswerAuthors(list_run_folders_oldest_first(workspace)),
@@ -321,7 +321,7 @@ def verify(
     from genaipa.scoring.store import open_existing_store
 
     workspace = current_workspace()
-    with open_existing_store(workspace, allow_damaged=True) as store:
+    with open_existing_store(workspace, allow_changed_events=True) as store:
         if store is None and head:
             raise UsageError(f"{workspace.home} has no scores, so none of them has the digest {clip(head)}.")
         if store is None:
@@ -345,7 +345,7 @@ def _read_scoring_events(workspace: Workspace, *, allow_damaged: bool = False) -
     """Read all events of the store; none, and no store is made, where there is none yet."""
     from genaipa.scoring.store import open_existing_store
 
-    with open_existing_store(workspace, allow_damaged=allow_damaged) as store:
+    with open_existing_store(workspace, allow_changed_events=allow_damaged) as store:
         return [event for _, event in store.read_numbered_events()] if store else []
 
 
@@ -361,7 +361,7 @@ def _load_answer_pool_and_print_problems(
     return pool
 
 
-def _make_analyst_rows_and_answer_counts(
+def _make_analyst_rows_and_overall_counts(
     events: Sequence[Event], study_people: People, authors: AnswerAuthors
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return a row for each analyst, people before machines, and how many answers people have scored and adjudicated.

@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import print_to_stderr, rewrite_options_as_fla
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import add_filter_options, print_study_slice_problems
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, format_shell_command
-from genaipa.kinds import task_label
+from genaipa.kinds import task_option_and_name
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import join_names
 
@@ -90,7 +90,7 @@ def show(
             for record in run.read_records_at([offsets[run.name][key] for key in run_keys])
         ]
 
-    keys = _match_answer_keys_to_argument(list(places), answer)
+    keys = _match_answer_keys_or_raise(list(places), answer)
     if len(keys) > _FEW and not json:
         _print_first_matching_answers(places[keys[0]], keys, read_latest_records(keys[:_LISTED]), answer)
         return
@@ -201,7 +201,7 @@ def _show_run_or_study(run_or_study_name: str, selected_runs: Sequence[_Selected
         _print_run_facts_and_answers(folder, records)
 
 
-def _match_answer_keys_to_argument(keys: list[str], argument: str) -> list[str]:
+def _match_answer_keys_or_raise(keys: list[str], argument: str) -> list[str]:
     """Return the keys that a user may mean: the key, the question's keys, or those with these parts or this text."""
     if argument in keys:
         return [argument]
@@ -303,7 +303,7 @@ def _print_run_facts(run_title: str, manifest: Manifest, tally: AnswerTally) -> 
     if recorded:
         console.show(f"answers recorded in the system's own study, with that study's prompts: {', '.join(recorded)}")
     if spec.plan.label:
-        console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
+        console.show(f"{task_option_and_name(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := get_plan_if_procedure_run(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
         console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
         if plan.prompts:

@@ -283,14 +283,14 @@ def print_queued_notes_at_end(
         try:
             yield
         except typer.Exit:
-            _print_queued_notes(notes, fallback_explanation, json=json)
+            _print_queued_notes_unless_json(notes, fallback_explanation, json=json)
             raise
-        _print_queued_notes(notes, fallback_explanation, json=json)
+        _print_queued_notes_unless_json(notes, fallback_explanation, json=json)
     finally:
         _closing.reset(token)
 
 
-def _print_queued_notes(notes: _CommandNotes, fallback_explanation: str, *, json: bool) -> None:
+def _print_queued_notes_unless_json(notes: _CommandNotes, fallback_explanation: str, *, json: bool) -> None:
     if json:
         return
     steps = [notes.complete_step(step) for step, always in notes.steps if always or not notes.quiet]

@@ -53,9 +53,9 @@ def load_keys_and_addresses_from_dotenv() -> None:
     if path is None:
         return
     values = _read_env_file_or_print_why_ignored(path)
-    keys = {name: value for name, value in values.items() if _is_key_variable(name) and "${" not in value}
+    keys = {name: value for name, value in values.items() if _is_key_by_ending_or_provider(name) and "${" not in value}
     addresses = {name: value for name, value in values.items() if name not in keys and _find_key_variables(name)}
-    usable = {name: value for name, value in addresses.items() if _is_address_safe(name, keys)}
+    usable = {name: value for name, value in addresses.items() if _has_every_secret_from_same_file(name, keys)}
     names = [name for name in (*keys, *usable) if name not in os.environ]
     os.environ.update({name: values[name] for name in names})
     _loaded.set(_LoadedVariables(path, frozenset(names)))
@@ -127,7 +127,7 @@ def _load_providers() -> tuple[Provider, ...]:
     return list_providers()
 
 
-def _is_key_variable(variable: str) -> bool:
+def _is_key_by_ending_or_provider(variable: str) -> bool:
     """Tell whether a variable is a key, by its name or by a provider's record."""
     return variable.endswith(_KEY) or any(variable in provider.keys for provider in _load_providers())
 
@@ -143,7 +143,7 @@ def _find_key_variables(address_variable: str) -> set[str]:
     return keys
 
 
-def _is_address_safe(address_variable: str, file_keys: Mapping[str, str]) -> bool:
+def _has_every_secret_from_same_file(address_variable: str, file_keys: Mapping[str, str]) -> bool:
     """Tell whether an address has its key in the same file, and no other secret of the user's would be sent to it."""
     wanted = _find_key_variables(address_variable)
     server = address_variable.removesuffix("_BASE_URL")

@@ -115,7 +115,7 @@ def lay_out_table_parts(
     rows_and_headings = [
         row if isinstance(row, str) else [_mark_commands_unbreakable(cell) for cell in row] for row in rows_and_headings
     ]
-    widths = _fit_widths_of_first_columns(
+    widths = _widths_of_leading_columns_that_fit(
         headers, [row for row in rows_and_headings if isinstance(row, list)], right_aligned_columns, max_width
     )
     table = _make_empty_table(headers, widths, right_aligned_columns)
@@ -164,7 +164,7 @@ def _make_empty_table(
     return table
 
 
-def _fit_widths_of_first_columns(
+def _widths_of_leading_columns_that_fit(
     headers: Sequence[str], rows: Sequence[list[str]], right_aligned_columns: Collection[int], max_width: int | None
 ) -> list[int]:
     """Return the widths of the first columns, of as many as fit; the widest ones give way."""

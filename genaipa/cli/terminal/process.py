@@ -33,7 +33,7 @@ def prepare_streams_or_exit_if_closed() -> None:
         sys.exit(1)
     if not sys.stdout.isatty():
         with contextlib.suppress(io.UnsupportedOperation):  # a stream in memory, which never fills up
-            file = io.BufferedWriter(_StdoutFailingOnce(sys.stdout.fileno(), "w", closefd=False))
+            file = io.BufferedWriter(_StdoutSilentAfterFailure(sys.stdout.fileno(), "w", closefd=False))
             sys.stdout = io.TextIOWrapper(file, encoding=sys.stdout.encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -41,7 +41,7 @@ def prepare_streams_or_exit_if_closed() -> None:
             stream.reconfigure(errors="replace")
 
 
-class _StdoutFailingOnce(io.FileIO):
+class _StdoutSilentAfterFailure(io.FileIO):
     """A file or pipe as standard output, which fails once, in a sentence, and then takes everything in silence."""
 
     def write(self, data: ReadableBuffer, /) -> int:
@@ -62,7 +62,7 @@ PATIENCE = 1.0
 
 
 @contextlib.contextmanager
-def cancel_busy_task_after_interrupt() -> Iterator[None]:
+def cancel_busy_task_soon_after_interrupt() -> Iterator[None]:
     """Hold this inside the main task of a running loop; it ends with CancelledError if it is itself broken off.
 
     asyncio cancels at Ctrl-C, which by itself waits until whatever computes has finished.

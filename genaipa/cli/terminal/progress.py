@@ -49,7 +49,7 @@ def format_dollars(dollars: float) -> str:
     return f"${dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
 
 
-def format_duration_as_h_mm_ss(seconds: float) -> str:
+def format_duration_as_m_ss_or_h_mm_ss(seconds: float) -> str:
     """Format a time as minutes and seconds, `1:12`, or with hours, `1:02:12`."""
     minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -164,8 +164,8 @@ class RunProgress(Observer):
         elapsed, remaining = self.now() - self._since, self._estimate_remaining_seconds()
         return [
             *facts,
-            format_duration_as_h_mm_ss(elapsed)
-            + (f", about {format_duration_as_h_mm_ss(remaining)} left" if remaining else ""),
+            format_duration_as_m_ss_or_h_mm_ss(elapsed)
+            + (f", about {format_duration_as_m_ss_or_h_mm_ss(remaining)} left" if remaining else ""),
         ]
 
     def _list_batch_state_facts(self, missing_answer_count: int) -> list[str]:
@@ -448,9 +448,9 @@ def show_progress(systems: Sequence[str], dollar_cap: float | None, heading: str
 def _confirm_cost_if_on_terminal(run: PreparedRun, systems: Sequence[ReadySystem], *, skip_question: bool) -> None:
     if skip_question or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.execution.ready import estimate_run_costs_by_initialization
+    from genaipa.execution.ready import estimate_costs_of_whole_run
 
-    costs = [row.cost for ready in systems for row in estimate_run_costs_by_initialization(run, ready)]
+    costs = [row.cost for ready in systems for row in estimate_costs_of_whole_run(run, ready)]
     expected = sum(cost for cost in costs if cost is not None)
     question = f"The whole run may cost up to ${expected:.2f}. Continue?"
     if expected >= ASK_FROM and not typer.confirm(question, default=False, err=True):

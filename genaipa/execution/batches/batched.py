@@ -29,7 +29,13 @@ from genaipa.errors import (
     UsageError,
 )
 from genaipa.execution.batches.ledger import UnconfirmedBatches, poll_once_or_with_growing_waits
-from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask_with_retries, max_call_usage
+from genaipa.execution.limits import (
+    LONGEST_RETRY_AFTER,
+    LeftOutError,
+    Transport,
+    ask_with_retries_or_raise,
+    max_call_usage,
+)
 from genaipa.runs.batches import count_pending_batches_in_words, find_pending_batches, has_batches
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve_system
@@ -445,7 +451,9 @@ class BatchTransport(Transport):
 
     async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask without a time limit; nothing is warm in a batch."""
-        return await ask_with_retries(self.system, messages, structs.replace(settings, timeout=math.inf), self.limits)
+        return await ask_with_retries_or_raise(
+            self.system, messages, structs.replace(settings, timeout=math.inf), self.limits
+        )
 
     async def reserve_dollars_or_raise(self, budget: Budget, max_dollars: float) -> None:
         """Set money aside, without waiting for what is out: it is seen to when its batch has ended."""

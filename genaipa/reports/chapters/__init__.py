@@ -43,7 +43,7 @@ OWN = {
     "closed_book": "genaipa.reports.chapters.closed_book:ClosedBookChapter",
     "regulation": "genaipa.reports.chapters.regulation:RegulationChapter",
     "cost": "genaipa.reports.chapters.cost:CostChapter",
-    "agreement": "genaipa.reports.chapters.agreement:AgreementChapter",
+    "agreement": "genaipa.reports.chapters.agreement:AnalystAgreementChapter",
     "judges": "genaipa.reports.chapters.judges:JudgesChapter",
     "texts": "genaipa.reports.chapters.texts:TextsChapter",
     "exclusions": "genaipa.reports.chapters.exclusions:ExclusionsChapter",
@@ -168,7 +168,7 @@ def _select_applicable_chapter_makers(
     scored = bool(study.table["counted"].any())
     for name in _order_chapter_names(makers):
         maker = makers[name]
-        if (scored or not maker.needs_scores) and study.knows_facts(*maker.needs):
+        if (scored or not maker.needs_scores) and study.has_any_value_of_each_fact(*maker.needs):
             yield name, maker
 
 

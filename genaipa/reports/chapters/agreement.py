@@ -11,11 +11,11 @@ from genaipa.reports.chapters.judges import set_up_alpha_axes
 from genaipa.reports.conduct import describe_scores_not_blind
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, FigureScope
-from genaipa.reports.judged.quality import group_answers_by_document_traits
+from genaipa.reports.judged.quality import group_answers_by_silence_and_language
 from genaipa.reports.ratings import tabulate_people_rating_agreement, tabulate_ratings_of_packages
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
-    agreement_columns,
+    alpha_ac2_and_reason_columns,
     measure_agreement_by_group,
     measure_analyst_agreement,
 )
@@ -55,7 +55,7 @@ def analyst_alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     rows = []
     for metric, agreed in agreement.metrics.items() if agreement.answers else ():
         about = {"metric": rubric.display_names[metric], "answers": agreement.answers, "analysts": len(analysts)}
-        rows.append({**about, **agreement_columns(agreed), "apart": agreed.difference})
+        rows.append({**about, **alpha_ac2_and_reason_columns(agreed), "apart": agreed.difference})
     measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
     columns = ["metric", *measures, "answers", "analysts", "reason"]
     return make_table(
@@ -78,11 +78,11 @@ def alpha_by_silence_and_language_table(study: Study) -> Table:
     """Return alpha by group: where the document is silent and where it is not, and by its language."""
     scores, rubric = study.independent_scores, study.rubric
     rows = []
-    for by, groups in group_answers_by_document_traits(study).items():
+    for by, groups in group_answers_by_silence_and_language(study).items():
         for group, (answers, metrics) in measure_agreement_by_group(scores, rubric, groups).items():
             for metric, agreed in metrics.items():
                 about = {"by": by, "group": group, "metric": rubric.display_names[metric], "answers": answers}
-                rows.append({**about, **agreement_columns(agreed)})
+                rows.append({**about, **alpha_ac2_and_reason_columns(agreed)})
     measures = ["alpha", "low", "high", "ac2", "commonest"]
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
     return make_table(
@@ -137,7 +137,7 @@ def _draw_analyst_alphas(data: pd.DataFrame) -> Canvas:
     return drawing
 
 
-class AgreementChapter(ChapterMaker):
+class AnalystAgreementChapter(ChapterMaker):
     """Krippendorff's alpha of the analysts."""
 
     def make(self, study: Study, scope: FigureScope) -> Chapter:  # noqa: ARG002 - without figures

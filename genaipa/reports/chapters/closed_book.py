@@ -159,7 +159,9 @@ def _draw_system_gains(
         look = style.SOURCE_POINTS.get(source_by_question[question], {"marker": "o", "color": style.INK})
         axes.plot([0, row["difference"]], [index, index], color=look["color"], linewidth=1.2, zorder=2)
         axes.plot([row["difference"]], [index], **look, linestyle="none", markersize=3.6, zorder=3)
-        axes.text(axis_limit * 1.08, index, style.format_n_or_mean_for_zero(row["n"]), va="center", fontsize=style.TINY)
+        axes.text(
+            axis_limit * 1.08, index, style.format_count_or_mean_for_zero(row["n"]), va="center", fontsize=style.TINY
+        )
 
 
 class ClosedBookChapter(ChapterMaker):

@@ -57,7 +57,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 @averages.cache_per_frame
-def measure_consistency_of_repeated_answers(frame: pd.DataFrame, bounds: BandBounds = BOUNDS) -> pd.DataFrame:
+def measure_consistency_by_way_of_asking(frame: pd.DataFrame, bounds: BandBounds = BOUNDS) -> pd.DataFrame:
     """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
@@ -248,7 +248,7 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: FigureScope) -> Chapter:
         """Make the chapter."""
-        repeats = measure_consistency_of_repeated_answers(study.table, scope.bounds)
+        repeats = measure_consistency_by_way_of_asking(study.table, scope.bounds)
         summary = answer_consistency_by_system_table(repeats)
         absent = [
             f"How far answers move {condition} is not shown: {why}."

@@ -55,7 +55,7 @@ _NO_PAIRS = f"Of more than {_COMPARED} documents no pairs are compared, and thes
 
 def scores_by_question_and_document_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all of every question about every document: the points behind the box plots."""
-    cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
+    cells = averages.select_scored_rows_naming_a_document(averages.average_policy_questions_by_document(frame))
     return make_table(
         "scores-by-question",
         "M_all of every question about every document",
@@ -70,7 +70,7 @@ def scores_by_question_and_document_table(frame: pd.DataFrame) -> Table:
 
 def five_number_summary_by_document_table(frame: pd.DataFrame) -> Table:
     """Tabulate minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
-    cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
+    cells = averages.select_scored_rows_naming_a_document(averages.average_policy_questions_by_document(frame))
     by = ["system", "experiment", "document"]
     rows = [
         {
@@ -103,7 +103,7 @@ def _five_number_summary(values: pd.Series) -> dict[str, float]:
 
 def document_ranks_over_all_systems_table(frame: pd.DataFrame) -> Table:
     """Rank the documents by their M_all over all systems, experiments and questions."""
-    scored = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
+    scored = averages.select_scored_rows_naming_a_document(averages.average_policy_questions_by_document(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
     means = averages.summarize_each_group(
         scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all")

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 
 
-def outcomes_and_silence_by_group_table(study: Study, groups: DocumentGrouping) -> Table:
+def statuses_and_silence_by_group_table(study: Study, groups: DocumentGrouping) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = study.rows_once_per_answer("silence")
     once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
     statuses = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *statuses, "says_silent", *BOTH[:-1]]
     data = averages.summarize_each_group(
-        once[once["group"].notna()], ["group", "system", "experiment"], _summarize_outcomes_and_silence_claims
+        once[once["group"].notna()], ["group", "system", "experiment"], _summarize_statuses_and_silence_claims
     )
     data = data.reindex(columns=[*columns, "questions"])
     return make_table(
@@ -46,7 +46,7 @@ def outcomes_and_silence_by_group_table(study: Study, groups: DocumentGrouping) 
     )
 
 
-def _summarize_outcomes_and_silence_claims(rows: pd.DataFrame) -> dict[str, object]:
+def _summarize_statuses_and_silence_claims(rows: pd.DataFrame) -> dict[str, object]:
     answers = rows[rows["claims_silence"].isin(["yes", "no", "abstains"])]
     estimate = estimate_crossed_mean(
         answers["claims_silence"] == "yes", answers["question"], answers["document"], limits=(0, 1)
@@ -119,6 +119,6 @@ class GroupsChapter(ChapterMaker):
             "separately.",
             nonempty_tables(
                 leaderboard_by_document_group_table(study.table, groups),
-                outcomes_and_silence_by_group_table(study, groups),
+                statuses_and_silence_by_group_table(study, groups),
             ),
         )

@@ -24,7 +24,7 @@ from genaipa.reports.judged.quality import (
     EACH_OTHER,
     PEOPLE,
     alternative_annotator_test_table,
-    group_answers_by_document_traits,
+    group_answers_by_silence_and_language,
     judge_agreement_by_group_table,
     judge_leniency_table,
 )
@@ -70,9 +70,11 @@ class JudgesChapter(ChapterMaker):
         enough = [
             judge for judge, both_scored in verdicts.scored_by_judge_and_people.items() if both_scored.sum() >= LEAST
         ]
-        apart = judge_agreement_by_group_table(verdicts, group_answers_by_document_traits(study))
+        apart = judge_agreement_by_group_table(verdicts, group_answers_by_silence_and_language(study))
         rated = tabulate_ratings_of_packages(lambda ratings: tabulate_judge_rating_agreement(ratings, study, verdicts))
-        rated_alone = tabulate_ratings_of_packages(lambda ratings: ratings.tabulate_judges_alone(study, verdicts))
+        rated_alone = tabulate_ratings_of_packages(
+            lambda ratings: ratings.tabulate_judge_ratings_by_system(study, verdicts)
+        )
         tables = (
             [
                 agreed,
@@ -453,7 +455,7 @@ def _draw_judge_score_map(
     from genaipa.reports.figures.words import DrawnTexts
 
     tall = 0.06 * max(map(len, label_by_system.values()))
-    wide, letters = heatmap.heat_map_inches_and_letters_per_line(label_by_question, label_by_system, text_by_question)
+    wide, letters = heatmap.heat_map_width_and_letters_per_line(label_by_question, label_by_system, text_by_question)
     drawing = style.make_canvas(wide, len(label_by_question) * (style.TALL if text_by_question else _ROW) + tall + 0.6)
     axes = drawing.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")

@@ -19,7 +19,7 @@ _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
 @averages.cache_per_frame
-def question_outcome_counts_table(study: Study) -> Table:
+def outcome_counts_by_system_table(study: Study) -> Table:
     """Count the questions planned, their statuses, and the answers that count."""
     by = ["system", "experiment"]
     frame, once = study.table, study.rows_once_per_answer("silence", "prompt-cut")
@@ -111,5 +111,5 @@ class OutcomesChapter(ChapterMaker):
             "What was asked, and what came back",
             "Every planned question is counted once, whatever its outcome. Questions without an answer, and answers "
             "without a score, are not part of any average.",
-            nonempty_tables(question_outcome_counts_table(study), *moved, question_texts_table(study)),
+            nonempty_tables(outcome_counts_by_system_table(study), *moved, question_texts_table(study)),
         )

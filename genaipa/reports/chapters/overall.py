@@ -25,7 +25,7 @@ from genaipa.reports.judged.beside import (
     people_judge_and_combined_means_table,
     scores_needed_forecast_table,
 )
-from genaipa.reports.judged.estimate import estimate_human_scores_with_judge
+from genaipa.reports.judged.estimate import estimate_scores_with_judge_if_possible
 from genaipa.reports.part import (
     drop_sparsely_scored_experiments,
     find_sparsely_scored_experiments,
@@ -62,7 +62,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     thin_counts, needed = find_sparsely_scored_experiments(frame), part.leaderboard_evidence_level(frame)
     frame = drop_sparsely_scored_experiments(frame)
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
-    policies, estimate = averages.select_policy_rows(frame), estimate_human_scores_with_judge(frame)
+    policies, estimate = averages.select_policy_rows(frame), estimate_scores_with_judge_if_possible(frame)
     averaged_frame = estimate.frame
     question_means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     cells = averages.select_and_weigh_averaged_cells(averaged_frame, "m_all")
@@ -114,7 +114,7 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
 def rank_systems_unscored_last(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
     cells = averages.select_and_weigh_averaged_cells(
-        estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame, "m_all"
+        estimate_scores_with_judge_if_possible(drop_sparsely_scored_experiments(frame)).frame, "m_all"
     ).dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
@@ -131,7 +131,7 @@ def note_unranked_systems(frame: pd.DataFrame) -> str:
 
     Empty where all have one, or none.
     """
-    averaged_frame = estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame
+    averaged_frame = estimate_scores_with_judge_if_possible(drop_sparsely_scored_experiments(frame)).frame
     means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     ranked, policies = set(means["system"].astype(str)), averages.select_policy_rows(frame)
     unranked = [name for name in map(str, policies["system"].unique()) if name not in ranked]
@@ -151,7 +151,7 @@ def note_unranked_systems(frame: pd.DataFrame) -> str:
 
 def note_unlike_scored_questions(frame: pd.DataFrame) -> str:
     """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    averaged_frame = estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame
+    averaged_frame = estimate_scores_with_judge_if_possible(drop_sparsely_scored_experiments(frame)).frame
     means = averages.average_policy_questions(averaged_frame).dropna(subset="m_all")
     if not averages.has_differing_scored_questions(averaged_frame, means):
         return ""
@@ -235,7 +235,7 @@ def analyst_dependence_table(frame: pd.DataFrame) -> Table:
 
 def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all over questions from FAQs and over users' questions, by system."""
-    estimate = estimate_human_scores_with_judge(frame)
+    estimate = estimate_scores_with_judge_if_possible(frame)
     frame = estimate.frame
     question_means = averages.average_policy_questions(frame).dropna(subset="m_all")
     rows = [
@@ -262,7 +262,7 @@ def scores_by_question_source_table(frame: pd.DataFrame) -> Table:
 
 def averages_of_each_metric_table(frame: pd.DataFrame) -> Table:
     """Tabulate M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies, estimate = averages.select_policy_rows(frame), estimate_human_scores_with_judge(frame)
+    policies, estimate = averages.select_policy_rows(frame), estimate_scores_with_judge_if_possible(frame)
     averaged_frame, note = estimate.frame, estimate.note_estimates_if_any()
     scored_parts = {
         (row.system, row.experiment): str(row.part)
@@ -313,7 +313,7 @@ class OverallChapter(ChapterMaker):
         frame = study.table
         ranked, thin_note = leaderboard_table(frame), note_sparsely_scored_experiments(frame)
         cells = averages.select_and_weigh_averaged_cells(
-            estimate_human_scores_with_judge(drop_sparsely_scored_experiments(frame)).frame, "m_all"
+            estimate_scores_with_judge_if_possible(drop_sparsely_scored_experiments(frame)).frame, "m_all"
         )
         numbers = tabulate_systems_by_category(ranked, cells, part.leaderboard_evidence_level(frame).confidence)
         return Chapter(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.languages.catalog import language_of_prompt_set
+from genaipa.languages.catalog import language_of_prompt_set_or_english
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
@@ -59,7 +59,7 @@ def note_differing_prompts(frame: pd.DataFrame) -> str:
 def _drop_language_of_prompt_set(label: str) -> str:
     """Return the label without the language that its set's name ends in, such as `neutral` of `neutral-de`."""
     name, space, digest = label.partition(" ")
-    language = language_of_prompt_set(name).code
+    language = language_of_prompt_set_or_english(name).code
     return f"{name.removesuffix(f'-{language}')}{space}{digest}"
 
 

@@ -159,7 +159,7 @@ def quality_by_silence_table(frame: pd.DataFrame) -> Table:
     """Tabulate how well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
-    cells = averages.select_scored_rows_with_document(averages.average_policy_questions_by_document(frame))
+    cells = averages.select_scored_rows_naming_a_document(averages.average_policy_questions_by_document(frame))
     data = averages.summarize_each_group(
         cells[cells["silent"].isin(_WHERE)], by, _estimate_m_all_with_intervals
     ).reindex(columns=columns)

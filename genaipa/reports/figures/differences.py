@@ -139,7 +139,7 @@ def _explain_interval_lines(row: Row) -> str:
     return f"Lines: {format_confidence(row['level'])} intervals{lines}. Axis: % of each row's scale."
 
 
-def overall_differences_figure(differences: Table, sides: ComparedSides) -> Figure | None:
+def measure_differences_figure(differences: Table, sides: ComparedSides) -> Figure | None:
     """Return one panel with a row for each measure, over all questions, the first minus the second; None without one.
 
     It has a layout of its own for a slide, and for one column of a paper.

@@ -97,22 +97,22 @@ class HeatMapRows:
         return _ABREAST * max(rows, 1)
 
     @property
-    def common_n_or_empty(self) -> str:
+    def common_count_or_empty(self) -> str:
         """The n of all rows, where they have the same; else empty."""
         numbers = set(self.data[self.count])
-        return style.format_n_or_mean_for_zero(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
+        return style.format_count_or_mean_for_zero(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
 
     @property
     def common_n_heading_or_empty(self) -> str:
         """Words for the heading, where all have the same."""
-        if not self.common_n_or_empty.isdigit():
-            return f", n = {self.common_n_or_empty}" if self.common_n_or_empty else ""
-        return f", n = {format_count(int(self.common_n_or_empty), self.count.removesuffix('s'))}"
+        if not self.common_count_or_empty.isdigit():
+            return f", n = {self.common_count_or_empty}" if self.common_count_or_empty else ""
+        return f", n = {format_count(int(self.common_count_or_empty), self.count.removesuffix('s'))}"
 
     @property
     def n_explanation_or_empty(self) -> str:
         """A sentence on the n of rows or columns, where these differ; else empty."""
-        return "" if self.common_n_or_empty else f" n is the number of {self.count}."
+        return "" if self.common_count_or_empty else f" n is the number of {self.count}."
 
 
 def metrics_heat_map_figure(
@@ -150,7 +150,7 @@ def _draw_metrics_heat_map(
     grid: HeatMapRows, label_by_system: Mapping[Any, str], bounds: BandBounds, experiment: str
 ) -> Canvas:
     down, across = style.panel_rows_and_columns(len(label_by_system), _ABREAST)
-    aside, behind = style.row_labels_width_inches(grid.labels), 0.0 if grid.common_n_or_empty else _N
+    aside, behind = style.row_labels_width_inches(grid.labels), 0.0 if grid.common_count_or_empty else _N
     panel = _CELL * len(grid.metric_headings) + behind
     wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
     if grid.texts:
@@ -161,7 +161,7 @@ def _draw_metrics_heat_map(
     drawing = style.make_canvas(wide, down * (grid.panel_height_inches + _HEAD) + _FOOT)
     style.write_figure_heading(drawing, experiment, grid.common_n_heading_or_empty)
     panels = drawing.subplots(down, across, sharey=True, squeeze=False)
-    shades = _make_band_colours(-1.0, bounds.red, bounds.green, 1.0)
+    shades = _make_band_shades(-1.0, bounds.red, bounds.green, 1.0)
     size = 6.5 if grid.texts and across == _ABREAST else 7.5
     for axes, (system, label) in zip(panels.flat, label_by_system.items(), strict=False):
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
@@ -180,7 +180,7 @@ def _draw_metrics_heat_map(
     return drawing
 
 
-def heat_map_inches_and_letters_per_line(
+def heat_map_width_and_letters_per_line(
     label_by_row: Mapping[Any, str], label_by_system: Mapping[Any, str], text_by_row: Mapping[Any, str]
 ) -> tuple[float, int]:
     """Return the inches of a map with a column for each system, and the letters of a line of text beside its rows."""
@@ -200,7 +200,7 @@ def draw_overall_score_map(
 ) -> Canvas:
     """Draw one panel: a column for each system, with its n below where these differ."""
     tall = 0.06 * max(map(len, label_by_system.values()))
-    wide, words = heat_map_inches_and_letters_per_line(grid.labels, label_by_system, grid.texts)
+    wide, words = heat_map_width_and_letters_per_line(grid.labels, label_by_system, grid.texts)
     drawing = style.make_canvas(wide, grid.panel_height_inches + tall + _FOOT + 0.45)
     style.write_figure_heading(drawing, experiment, grid.common_n_heading_or_empty)
     axes = drawing.subplots()
@@ -212,14 +212,19 @@ def draw_overall_score_map(
         axes,
         values.to_numpy(),
         written.to_numpy(),
-        _make_band_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
+        _make_band_shades(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
         lambda value: classify_band(value, at),
     )
-    if not grid.common_n_or_empty:
+    if not grid.common_count_or_empty:
         for column, system in enumerate(label_by_system):
             numbers = grid.data.loc[grid.data["system"] == system, grid.count]
             axes.text(
-                column + 0.5, len(values) + 0.5, _format_n_range(numbers), fontsize=style.TINY, ha="center", va="center"
+                column + 0.5,
+                len(values) + 0.5,
+                _format_count_range(numbers),
+                fontsize=style.TINY,
+                ha="center",
+                va="center",
             )
         axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
     axes.xaxis.tick_top()
@@ -231,7 +236,7 @@ def draw_overall_score_map(
         rotation_mode="anchor",
     )
     axes.tick_params(length=0, pad=1)
-    axes.set_ylim(len(values) + (0 if grid.common_n_or_empty else 1), 0)
+    axes.set_ylim(len(values) + (0 if grid.common_count_or_empty else 1), 0)
     # Few systems leave room beside them rather than stretch.
     axes.set_xlim(0, len(label_by_system) if grid.texts else max(len(label_by_system), _ROOMY))
     axes.spines[:].set_visible(False)
@@ -254,17 +259,17 @@ def draw_overall_score_cells(axes: Axes, values: pd.DataFrame, bounds: BandBound
     """Draw a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
     at = bounds.m_all_bounds
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
-    shades = _make_band_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
+    shades = _make_band_shades(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
     _draw_cells(axes, values.to_numpy(), written, shades, lambda value: classify_band(value, at))
 
 
-def _format_n_range(numbers: pd.Series[Any]) -> str:
+def _format_count_range(numbers: pd.Series[Any]) -> str:
     """Return the n of a column: one number, from which to which, or `mean`."""
     lowest, highest = int(numbers.min()), int(numbers.max())
     return (
-        style.format_n_or_mean_for_zero(highest)
+        style.format_count_or_mean_for_zero(highest)
         if lowest == highest
-        else f"{style.format_n_or_mean_for_zero(lowest)}\u2013{highest}"
+        else f"{style.format_count_or_mean_for_zero(lowest)}\u2013{highest}"
     )
 
 
@@ -297,13 +302,13 @@ def _draw_system_cells(
     _draw_cells(
         axes, values.to_numpy(), written.to_numpy(), shades, lambda value: classify_band(value, bounds), font_size
     )
-    if not grid.common_n_or_empty:
+    if not grid.common_count_or_empty:
         behind = len(grid.metric_headings) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]
-        numbers = [style.format_n_or_mean_for_zero(count) for count in rows[grid.count]]
+        numbers = [style.format_count_or_mean_for_zero(count) for count in rows[grid.count]]
         DrawnTexts(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
         axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
-    axes.set_xlim(0, len(grid.metric_headings) + (0 if grid.common_n_or_empty else _N / _CELL))
+    axes.set_xlim(0, len(grid.metric_headings) + (0 if grid.common_count_or_empty else _N / _CELL))
     axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
     axes.set_xticks(
@@ -367,7 +372,7 @@ def _format_metric_average(value: float) -> str:
     return f"{round(value, 1) + 0.0:g}".replace("-", "\u2212")
 
 
-def _make_band_colours(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
+def _make_band_shades(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
     """Colours that change their hue exactly at the bounds, and the values that each begins at."""
     from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
 

@@ -250,7 +250,7 @@ def draw_lines_between_groups(
             axes.plot(x_range, [row + row_offset, row + row_offset], color=FAINT, linewidth=0.8, zorder=3)
 
 
-def format_n_or_mean_for_zero(number: Any) -> str:
+def format_count_or_mean_for_zero(number: Any) -> str:
     """Return the n of a row: `mean` where only a published mean is known, nothing where nothing is."""
     if pd.isna(number):
         return ""

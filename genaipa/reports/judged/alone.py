@@ -16,7 +16,7 @@ from genaipa.errors import UsageError, clip, format_shell_command
 from genaipa.judging.name import NAME, Judge, are_of_same_family
 from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import clean_name_on_one_line, last_part_labels
-from genaipa.reports.judged.verdicts import make_unique_judge_names
+from genaipa.reports.judged.verdicts import name_judges_by_model_and_prompt
 from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.systems.provider import match_system_name_or_empty, shorten_system_names
 from genaipa.words import format_count, join_names
@@ -46,7 +46,7 @@ def group_passes_by_judge(frame: pd.DataFrame, rubric_digest: str = "") -> Judge
     if rubric_digest:
         rows = rows[rows["rubric"] == rubric_digest]
     passes = {name: judge for name in map(str, rows["analyst"].unique()) if (judge := Judge.parse(name))}
-    full_names = make_unique_judge_names({(judge.model, judge.prompt) for judge in passes.values()})
+    full_names = name_judges_by_model_and_prompt({(judge.model, judge.prompt) for judge in passes.values()})
     short, often = shorten_system_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
     judges: Judges = {}
     for name, judge in sorted(passes.items()):
@@ -143,8 +143,8 @@ def note_systems_of_judge_family(judge: str, *frames: pd.DataFrame) -> str:
     )
 
 
-def keep_only_scores_of_judge_passes(
-    frame: pd.DataFrame, judge_passes: Collection[str], *, with_excluded: bool = False
+def let_only_judge_passes_count(
+    frame: pd.DataFrame, judge_passes: Collection[str], *, count_excluded: bool = False
 ) -> pd.DataFrame:
     """Return the tidy table as these passes of a judge alone score it: their verdicts count, and nobody else's score.
 
@@ -159,7 +159,7 @@ def keep_only_scores_of_judge_passes(
     values = [*list_metrics(frame), "m_all", "m_all_positive", "m_all_negative"]
     unjudged = unjudged.assign(**dict.fromkeys(values, float("nan")), averaged=0)
     judged = pd.concat([verdicts, unjudged]).sort_index(kind="stable").assign(pi=float("nan"))
-    counted = judged["m_all"].notna() & ((judged["excluded"] == "") | with_excluded)
+    counted = judged["m_all"].notna() & ((judged["excluded"] == "") | count_excluded)
     none = pd.Categorical([""] * len(judged))
     judged = judged.assign(counted=counted, in_wave=none, planned=none)
     judged.attrs = frame.attrs
@@ -173,7 +173,7 @@ def mean_m_all_by_system(frame: pd.DataFrame) -> dict[str, float]:
     return {str(system): float(mean) for system, mean in question_means.groupby(level=0).mean().items()}
 
 
-def describe_scores_by_judges_alone(study: Study) -> str:
+def describe_averages_by_judge(study: Study) -> str:
     """Return what judges alone gave, in a sentence without its full stop; empty where none scored an answer.
 
     Systems stand by name and never by value.
@@ -181,7 +181,7 @@ def describe_scores_by_judges_alone(study: Study) -> str:
     judges = group_passes_by_judge(study.table, study.rubric.digest)
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
-        means = mean_m_all_by_system(keep_only_scores_of_judge_passes(study.table, analysts))
+        means = mean_m_all_by_system(let_only_judge_passes_count(study.table, analysts))
         names = last_part_labels(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
         parts.append(f"by {clean_name_on_one_line(judge)} alone: {values}")

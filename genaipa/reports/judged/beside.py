@@ -15,7 +15,7 @@ import pandas as pd
 from genaipa.answers.tidy import list_metrics, metric_display_names
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_human_scores_with_judge
+from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_scores_with_judge_if_possible
 from genaipa.reports.table import Table, make_table
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -68,7 +68,7 @@ def people_judge_and_combined_means_table(frame: pd.DataFrame, events: Iterable[
     `n_eff` is how many scores from people alone would give intervals as narrow, and `hours` what the further ones
     would take at the median of the seconds that the desk measured (of the `events`).
     """
-    estimate = estimate_human_scores_with_judge(frame)
+    estimate = estimate_scores_with_judge_if_possible(frame)
     rows = _people_judge_and_combined_mean_rows(frame, estimate, events) if estimate.judges else []
     judges = f" Judges: {', '.join(estimate.judges)}." if estimate.judges else ""
     return make_table(
@@ -181,7 +181,7 @@ def describe_scores_needed_for_target(forecast: Forecast, target_half_width: flo
 
 def forecast_scores_needed_or_none(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
-    estimate = estimate_human_scores_with_judge(frame)
+    estimate = estimate_scores_with_judge_if_possible(frame)
     usable = estimate.estimated_groups[estimate.estimated_groups["measure"] == "m_all"]
     row = usable[(usable["system"] == system) & (usable["experiment"] == experiment)]
     cells = averages.select_and_weigh_averaged_cells(estimate.frame, "m_all")
@@ -198,7 +198,7 @@ def forecast_scores_needed_or_none(frame: pd.DataFrame, system: str, experiment:
 def scores_needed_forecast_table(frame: pd.DataFrame) -> Table:
     """Return a row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
     groups = (
-        estimate_human_scores_with_judge(frame)
+        estimate_scores_with_judge_if_possible(frame)
         .estimated_groups[_BY]
         .drop_duplicates()
         .itertuples(index=False, name=None)
@@ -239,7 +239,7 @@ def describe_forecasts_of_scores_needed(frame: pd.DataFrame) -> list[str]:
     """Return the forecasts as sentences, one for each system and experiment."""
     sentences = []
     for system, experiment in (
-        estimate_human_scores_with_judge(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False)
+        estimate_scores_with_judge_if_possible(frame).estimated_groups[_BY].drop_duplicates().itertuples(index=False)
     ):
         if forecast := forecast_scores_needed_or_none(frame, system, experiment):
             parts = [f"±{target:g}: {describe_scores_needed_for_target(forecast, target)}" for target in TARGETS]

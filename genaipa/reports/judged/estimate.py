@@ -104,7 +104,7 @@ class JudgeAssistedEstimate:
         )
 
 
-def estimate_human_scores_with_judge(frame: pd.DataFrame) -> JudgeAssistedEstimate:
+def estimate_scores_with_judge_if_possible(frame: pd.DataFrame) -> JudgeAssistedEstimate:
     """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
     return _estimate_human_scores_or_none(frame) or JudgeAssistedEstimate.from_people_scores_alone(frame)
 
@@ -396,11 +396,11 @@ def _replace_cells_by_estimates(
         "counted": True,
     }
     cells = plain.loc[places[first]].assign(**new)
-    replaced = plain["unit"].eq("answer") & _is_in_groups_of_cells(plain, cells)
+    replaced = plain["unit"].eq("answer") & _is_of_same_system_and_experiment(plain, cells)
     return pd.concat([plain.assign(counted=plain["counted"] & ~replaced), cells], ignore_index=True)
 
 
-def _is_in_groups_of_cells(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
+def _is_of_same_system_and_experiment(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether a row is of a system and experiment that the cells are of."""
     groups = pd.MultiIndex.from_frame(cells[_GROUP[1:]].astype(str).drop_duplicates())
     is_member: Any = pd.MultiIndex.from_frame(frame[_GROUP[1:]].astype(str)).isin(groups)

@@ -21,7 +21,7 @@ from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
 from genaipa.reports.crossed import estimate_crossed_mean, explain_missing_interval_or_empty
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, explain_too_few_answers_or_empty
 from genaipa.reports.table import Table, make_table
-from genaipa.scoring.agreement import agreement_columns, explain_missing_alpha_or_empty
+from genaipa.scoring.agreement import alpha_ac2_and_reason_columns, explain_missing_alpha_or_empty
 from genaipa.scoring.rubric import M_ALL_WIDTH, format_signed_value
 from genaipa.stats.agreement import compute_confusion_matrix
 from genaipa.stats.annotators import FEWEST_PEOPLE, run_alternative_annotator_test
@@ -127,7 +127,7 @@ def _agreement_columns_between_sides(
 def _agreement_columns_or_reason(answer_count: int, agreement: ScaleAgreement) -> dict[str, object]:
     if answer_count < LEAST:
         return {"answers": answer_count, "reason": explain_too_few_answers_or_empty(answer_count)}
-    return {"answers": answer_count, **agreement_columns(agreement)}
+    return {"answers": answer_count, **alpha_ac2_and_reason_columns(agreement)}
 
 
 MARGIN = 0.1
@@ -191,7 +191,7 @@ def _classify_alpha_difference_by_margin(low: float, high: float) -> str:
     return LESS if high < 0 else MORE if low > 0 else NOT_KNOWN
 
 
-def group_answers_by_document_traits(study: Study) -> dict[str, dict[str, str]]:
+def group_answers_by_silence_and_language(study: Study) -> dict[str, dict[str, str]]:
     """Group answers by whether the document is `silent` and by its `language`: answer's digest → its group.
 
     A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
@@ -215,7 +215,7 @@ def group_answers_by_document_traits(study: Study) -> dict[str, dict[str, str]]:
 def judge_agreement_by_group_table(
     verdicts: Verdicts, answer_groups_by_trait: Mapping[str, Mapping[str, str]]
 ) -> Table:
-    """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_document_traits`)."""
+    """Tabulate alpha of each judge with people, by group of answers (`group_answers_by_silence_and_language`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
     for judge, both_scored in verdicts.scored_by_judge_and_people.items():

@@ -125,7 +125,7 @@ class Verdicts:
         ]
         answer_rows = study.table.loc[study.table["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
         answers = pd.Index(answer_rows["answer"].astype("str"))
-        names = make_unique_judge_names(events_by_judge)
+        names = name_judges_by_model_and_prompt(events_by_judge)
         return cls(
             rubric,
             answers,
@@ -215,7 +215,7 @@ def _rubric_digest_or_shipped_one(event: Event) -> str:
     return event.rubric or shipped_rubric().digest
 
 
-def make_unique_judge_names(model_prompt_pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def name_judges_by_model_and_prompt(model_prompt_pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Name each judge (model, prompt) by its model, with as much of the prompt's digest as tells them apart."""
     judge_list = list(model_prompt_pairs)
     names: dict[tuple[str, str], str] = {}

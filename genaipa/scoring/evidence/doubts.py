@@ -40,7 +40,7 @@ FUNCTION_WORDS = frozenset(
 """English words that say nothing about what a text is about."""
 
 
-def describe_doubtful_annotated_citation(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
+def describe_likely_wrong_cited_section(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
     """Say where an annotated answer names a part that there is not, or shares far more with another; else ""."""
     parts = document.parts(part_set)
     numbers = [int(match[1]) for label in annotated.sections if (match := _PART.fullmatch(label))] if parts else []
@@ -51,7 +51,7 @@ def describe_doubtful_annotated_citation(annotated: AnnotatedAnswer, document: D
     if not cited:
         return ""
     alternatives = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
-    alternatives = alternatives or _sections_without_subsections_of_cited(document, cited)
+    alternatives = alternatives or _list_sections_not_beneath_cited(document, cited)
     phrases = find_meaningful_three_word_phrases(_CITED.sub("", annotated.answer), document.language)
     within = (find_meaningful_three_word_phrases(document.text[slice(*span)], document.language) for span in cited)
     cited_count = max(len(phrases & held) for held in within)
@@ -69,7 +69,7 @@ def describe_doubtful_annotated_citation(annotated: AnnotatedAnswer, document: D
     )
 
 
-def _sections_without_subsections_of_cited(document: Document, cited_spans: Sequence[Span]) -> list[tuple[str, Span]]:
+def _list_sections_not_beneath_cited(document: Document, cited_spans: Sequence[Span]) -> list[tuple[str, Span]]:
     """List the sections of a document beside these passages and what is beneath them, with their labels."""
     sections = find_outline(document)
     above = {section.number for section in sections if (section.start, section.end) in cited_spans and section.number}

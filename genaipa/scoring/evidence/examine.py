@@ -95,7 +95,9 @@ def collect_reply_evidence(
         reply, document, part_spans_given, targets, system_had_summary=system_had_summary
     )
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
-    references = tuple(reference for reference in named if not _lies_in_quotation(reference, quotations, document))
+    references = tuple(
+        reference for reference in named if not _is_citation_text_within_quotation(reference, quotations, document)
+    )
     exact_quotations = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence, language = (
         assess_silence_claim(reply, annotated, exact_quotations, document.language),
@@ -115,7 +117,7 @@ def collect_reply_evidence(
     elif annotated:
         # A summary has parts of its own.
         summary = re.search(language.citations.summary, reply.casefold())
-        value, reason = (None, "") if summary else _suggest_value_and_reason_from_sections(references)
+        value, reason = (None, "") if summary else _suggest_if_all_right_or_all_missing(references)
     context = points, system_had_summary, language.code, ours
     return Evidence(references, quotations, silence, value, reason, len(targets), *context)
 
@@ -142,13 +144,15 @@ def locate_labelled_sections(
     return tuple(targets)
 
 
-def _lies_in_quotation(reference: ResolvedCitation, quotations: Sequence[Quotation], document: Document) -> bool:
+def _is_citation_text_within_quotation(
+    citation: ResolvedCitation, quotations: Sequence[Quotation], document: Document
+) -> bool:
     """Whether a citation is the document's own, inside a quotation; words in brackets may be the answer's."""
     return any(
-        quote.start <= reference.start
-        and reference.end <= quote.end
+        quote.start <= citation.start
+        and citation.end <= quote.end
         and quote.target is not None
-        and TextIndex(document.text[slice(*quote.target)]).find_phrase(reference.text) is not None
+        and TextIndex(document.text[slice(*quote.target)]).find_phrase(citation.text) is not None
         for quote in quotations
     )
 
@@ -189,7 +193,7 @@ def _suggest_value_and_reason_where_silent(
     return None, ""
 
 
-def _suggest_value_and_reason_from_sections(references: tuple[ResolvedCitation, ...]) -> tuple[float | None, str]:
+def _suggest_if_all_right_or_all_missing(references: tuple[ResolvedCitation, ...]) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document answers; None if it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):

@@ -129,7 +129,7 @@ class DocumentHeadings:
         """Find the best place of a title, in a passage or anywhere; None without any."""
         section = find_innermost_cited_section(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
-            return TitlePlace(section.heading, self._whole(section), section=section.number)
+            return TitlePlace(section.label_and_title, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
             return None
         places = list(islice(self._find_title_occurrences(title, within), _MOST))
@@ -137,7 +137,7 @@ class DocumentHeadings:
             (section for span in places for section in self._sections if _section_starts_with(section, span)), None
         )
         if first_section:
-            return TitlePlace(first_section.heading, self._whole(first_section), section=first_section.number)
+            return TitlePlace(first_section.label_and_title, self._whole(first_section), section=first_section.number)
         capital = next((span for span in places if self._begins_with_capital(span)), None)
         if places:
             best_span = capital or places[0]
@@ -222,7 +222,7 @@ class SectionFinder:
 
     def make_found_section(self, section: Section, problem: str = "") -> FoundSection:
         """Make the result of a section."""
-        return FoundSection(section.heading, self.span_with_subsections(section), problem)
+        return FoundSection(section.label_and_title, self.span_with_subsections(section), problem)
 
     def span_with_subsections(self, section: Section) -> Span:
         """Return the span from a section's heading to the next one that isn't beneath it."""

@@ -56,7 +56,9 @@ class _SentenceWords:
 
     def __init__(self, text: str) -> None:
         self._language = language_for_search_or_english(text)
-        self._words = {span: set(self._list_content_words(text[slice(*span)])) for span in sentence_spans(text)}
+        self._words = {
+            span: set(self._list_content_words(text[slice(*span)])) for span in sentence_spans_without_headings(text)
+        }
         having = Counter(word for words in self._words.values() for word in words)
         self._rarity = {word: self._compute_rarity(number) for word, number in having.items()}
         self._unknown = self._compute_rarity(0)
@@ -91,6 +93,6 @@ def _load_sentence_words(text: str) -> _SentenceWords:
 
 
 @lru_cache(maxsize=8)
-def sentence_spans(text: str) -> tuple[Span, ...]:
+def sentence_spans_without_headings(text: str) -> tuple[Span, ...]:
     """List the sentences and list items of a text, in order; headings are none."""
     return tuple((sentence.start, sentence.end) for sentence in split_sentences(text))

@@ -61,7 +61,7 @@ class OpenDispute:
     failures: int = 0
 
     @property
-    def browser_id(self) -> str:
+    def browser_id_of_save_attempt(self) -> str:
         """Its id in the browser, which stops waiting when it gets another."""
         return f"{self.event} {self.failures}"
 
@@ -142,7 +142,7 @@ def disputes_user_may_settle_by_answer(desk: Desk, user: User) -> dict[str, Disp
     stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
     def find_fully_scored_disputes_by_answer() -> dict[str, Dispute]:
-        all_of_them = desk.queue.visible_disputes(user.name, gives_scores=user.scores)
+        all_of_them = desk.queue.visible_open_and_settled_disputes(user.name, gives_scores=user.scores)
         return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.count_wanted_scores(d.answer)}
 
     return cache_in_session("adjudication disputes", stamp, find_fully_scored_disputes_by_answer)
@@ -289,7 +289,7 @@ def _make_adjudication_screen_data(
     draft, rubric = opened.draft, desk.rubric
     case, active_panels = prepared.case, load_panels_enabled_by_plan(desk.queue.plan)
     return {
-        "id": opened.browser_id,
+        "id": opened.browser_id_of_save_attempt,
         "answer": opened.answer,
         "analysts": about,
         "metrics": [_make_metric_row_with_given_values(rubric, metric, dispute, columns) for metric in rubric.metrics],
@@ -361,7 +361,7 @@ def _carry_out_act_sent_by_browser(
     """Carry out an act of the adjudicator once: one for an answer no longer on screen was carried out before."""
     session, sent = _get_or_create_adjudication_session(), st.session_state["verdict"].get("did")
     opened = session.opened
-    if not sent or opened is None or sent["id"] != opened.browser_id:
+    if not sent or opened is None or sent["id"] != opened.browser_id_of_save_attempt:
         return
     before, opened.draft = opened.draft, _copy_draft_with_sent_values(desk, opened.draft, sent)
     try:

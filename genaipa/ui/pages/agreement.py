@@ -238,7 +238,8 @@ def _show_disputes_recording_exposure(desk: Desk, user: User) -> None:
         "agreement disputes",
         (name, desk.current.event_count),
         lambda: sorted(
-            desk.queue.visible_disputes(name, gives_scores=user.scores), key=lambda d: -sum(d.differences.values())
+            desk.queue.visible_open_and_settled_disputes(name, gives_scores=user.scores),
+            key=lambda d: -sum(d.differences.values()),
         ),
     )
     if not disputes:

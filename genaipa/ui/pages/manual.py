@@ -11,7 +11,7 @@ import streamlit as st
 from genaipa.errors import GenaipaError, RunBusyError
 from genaipa.execution.manual import ChatSheet, ManualRun
 from genaipa.execution.prepare import prepare_resumed_run
-from genaipa.execution.run import open_manual_run, save_manual_progress
+from genaipa.execution.run import open_manual_run_without_lock, save_manual_progress
 from genaipa.plugins import load_object
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
@@ -136,7 +136,7 @@ def open_manual_run_cached(workspace: Workspace, folder: RunFolder) -> ManualRun
 
 
 def _open_manual_run_uncached(workspace: Workspace, folder: RunFolder) -> ManualRun:
-    return asyncio.run(open_manual_run(prepare_resumed_run(workspace, folder.name)))
+    return asyncio.run(open_manual_run_without_lock(prepare_resumed_run(workspace, folder.name)))
 
 
 def _list_unfinished_chats(manual: ManualRun) -> list[UnfinishedChat]:
@@ -229,7 +229,7 @@ def save_reply(
         run = prepare_resumed_run(workspace, folder.name)
         with run.open_or_create_folder().hold_for_writing_and_list_repairs():
             # Read anew now that no other process can write: the reply may be in already.
-            manual = asyncio.run(open_manual_run(run))
+            manual = asyncio.run(open_manual_run_without_lock(run))
             collected = asyncio.run(manual.record_replies({key: reply}, author=author, seconds={key: writing_seconds}))
             manual.write_new_sheets()
             save_manual_progress(manual)

@@ -14,7 +14,7 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import load_conversation_through_reply
-from genaipa.scoring.assignment import is_score_requested
+from genaipa.scoring.assignment import is_in_wave_if_plan_has_one
 from genaipa.ui.answer_view import (
     annotated_answer_with_warning_if_wrong,
     load_case_or_rerun_page,
@@ -117,7 +117,7 @@ def _show_scoring_counts(desk: Desk, user: User) -> None:
     disputes = cache_in_session(
         "overview disputes",
         (desk.current.event_count, desk.pool.generation),
-        lambda: desk.queue.visible_disputes(user.name, gives_scores=False),
+        lambda: desk.queue.visible_open_and_settled_disputes(user.name, gives_scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.adjudication_or_mean_acceptance)
     counts = {
@@ -293,7 +293,7 @@ def _make_answer_row(desk: Desk, visibility: AnswerVisibility, answer: PooledAns
             _join_distinct_names(where.run for where in places),
         )
     score_count = len(desk.current.scores_by_analyst(answer.digest))
-    is_wanted = is_score_requested(desk.queue.plan, answer.digest)
+    is_wanted = is_in_wave_if_plan_has_one(desk.queue.plan, answer.digest)
     scores = (
         f"{score_count} of {desk.queue.count_wanted_scores(answer.digest)}"
         if is_wanted

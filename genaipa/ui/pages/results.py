@@ -167,7 +167,7 @@ def _show_leaderboard(results: ResultsView) -> None:
         name for name in board.data.columns if name in set(results.question_metrics_table.data["experiment"])
     ]
     sure = [
-        f"{format_confidence(results.evidence_level_of_leaderboard.p)} interval for these documents",
+        f"{format_confidence(results.evidence_required_in_leaderboard.p)} interval for these documents",
         "for policies like these",
     ]
     came = ["answered"] if "answered" in board.main_columns else []
@@ -218,9 +218,9 @@ def _show_people_and_judge_estimates(results: ResultsView) -> None:
         "results people and judge", "Averages of M_all from people and judge, for these documents", columns, rows
     )
     sentences = [*forecasts]
-    if results.number_of_answers_only_in_estimates:
+    if results.hidden_answer_count_in_estimates:
         sentences.append(
-            f"Verdicts on {format_count(results.number_of_answers_only_in_estimates, 'answer')} outside the "
+            f"Verdicts on {format_count(results.hidden_answer_count_in_estimates, 'answer')} outside the "
             "random parts count only in "
             "these averages."
         )

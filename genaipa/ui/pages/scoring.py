@@ -264,7 +264,7 @@ def _show_note_that_nothing_is_left(desk: Desk, user: User, session: ScoringSess
     if progress.given < progress.wanted:
         st.text(
             "The remaining answers are on other analysts' screens, or assigned to others."
-            if desk.queue.is_any_open_answer_for_others_alone(user.name)
+            if desk.queue.is_any_open_answer_held_by_others(user.name)
             else "The remaining scores are for other analysts to give: you have scored these answers, wrote them, or "
             "saw their scores."
         )
@@ -435,7 +435,9 @@ def _open_previous_answer(
 def _open_past_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, browser_data: dict[str, Any]
 ) -> None:
-    is_scored = any(score.answer == browser_data["to"] for score in desk.queue.scoring_history(user.name).scores)
+    is_scored = any(
+        score.answer == browser_data["to"] for score in desk.queue.current_scores_and_pace(user.name).scores
+    )
     _reopen_scored_answer_or_stay(desk, user, session, opened, browser_data, browser_data["to"] if is_scored else None)
 
 

@@ -256,7 +256,7 @@ def _make_precision_finding(desk: Desk, results: ResultsView | None) -> StudyFin
 
 
 def _describe_answer_shortage_if_any(desk: Desk, answers_needed: int) -> str:
-    scored = desk.current.refresh_and_list_scored_answers()
+    scored = desk.current.refresh_and_list_all_scored_answers()
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:
         return ""

@@ -197,7 +197,7 @@ class ViewServer:
         *,
         leave_words_unmarked: bool,
     ) -> dict[str, Any]:
-        systems = self._select_answered_or_first_columns(answers, column_names)
+        systems = self._answered_columns_or_first_of_system(answers, column_names)
         cells = [answers.get(name) for name in systems]
         records = [self.index.read_record(cell) if cell else None for cell in cells]
         replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
@@ -244,7 +244,7 @@ class ViewServer:
         question_text = self.index.inputs[run_number].question_in_wording_of_set(earlier)
         return Exchange(question_text, earlier.reply or "").as_text_with_speakers[:_LONGEST]
 
-    def _select_answered_or_first_columns(
+    def _answered_columns_or_first_of_system(
         self, answers: dict[str, IndexedAnswer], column_names: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Return the columns of a row: those with an answer, and the first of each system that has none."""
