@@ -35,7 +35,7 @@ from genaipa.answers import tidy as tidy_table
 from genaipa.archive.contents import REPORT
 from genaipa.archive.study_pack import pack_study
 from genaipa.errors import UsageError
-from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.atomic import open_draft_folder
 from genaipa.files.text import format_inline_code
 from genaipa.reports.pull_request import escape_markdown_line
 from genaipa.reports.render import as_text_lines_without_title_or_note
@@ -66,13 +66,19 @@ CONSTRAINTS, CROISSANT, SUMS = "constraints.txt", "croissant.json", "SHA256SUMS"
 def write_artifact(
     workspace: Workspace, sources: Sequence[SelectedRun], folder: Path, *, include_excluded: bool = False
 ) -> tuple[WrittenPack, HedsDataSheet]:
-    """Write the artifact of these runs into a folder, over an earlier one; the errors of `pack`."""
-    begun = time.process_time()
-    guidelines = load_guidelines(workspace, load_rubric(workspace))
+    """Write the artifact of these runs into a folder, all or nothing, over an earlier one; the errors of `pack`."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        with open_draft_folder(folder) as draft_folder:
+            return _write_artifact_files(workspace, sources, draft_folder, include_excluded=include_excluded)
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
+
+
+def _write_artifact_files(
+    workspace: Workspace, sources: Sequence[SelectedRun], folder: Path, *, include_excluded: bool
+) -> tuple[WrittenPack, HedsDataSheet]:
+    begun = time.process_time()
+    guidelines = load_guidelines(workspace, load_rubric(workspace))
     packed = pack_study(workspace, sources, folder / STUDY, count_excluded_in_report=include_excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
     licenses = sorted(
@@ -96,17 +102,13 @@ def write_artifact(
             {**facts, **_collect_reproduction_facts(packed, folder / STUDY), "authors": sorted(authors)},
         ),
     }
-    try:
-        for name, text in files.items():
-            with open_for_atomic_write(folder / name) as file:
-                file.write(text.encode())
-    except OSError as error:
-        raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
+    for name, text in files.items():
+        (folder / name).write_bytes(text.encode())
     return packed, sheet
 
 
 def _describe_size_of_study(packed: WrittenPack) -> str:
-    """Return the numbers of answers, documents and scoring events in a sentence."""
+    """Return the numbers of answers, documents and scores in a sentence."""
     frame = packed.report.frame
     if frame.empty:
         return (
@@ -118,7 +120,7 @@ def _describe_size_of_study(packed: WrittenPack) -> str:
     return (
         f"{format_count(len(answers), 'answer')} of {format_count(frame['system'].nunique(), 'system')} to "
         "questions about "
-        f"{format_count(documents, 'document')}, and {format_count(packed.events, 'scoring event')}, made with "
+        f"{format_count(documents, 'document')}, and {format_count(packed.scores, 'score')}, made with "
         f"genaipa {__version__}."
     )
 

@@ -5,13 +5,12 @@ A new one is a file here and a line of `FORMS`.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from genaipa.errors import UnknownNameError, UsageError
+from genaipa.files.atomic import open_draft_folder
 from genaipa_exchange import chat_import, huggingface, inspect_logs, label_studio
 from genaipa_exchange.incoming import ImportSummary, Incoming
 from genaipa_exchange.outgoing import ExportSummary, Outgoing
@@ -73,15 +72,8 @@ def write_in_exchange_format(form: ExchangeFormat, outgoing: Outgoing, folder: P
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft_folder = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
+        with open_draft_folder(folder) as draft_folder:
             assert form.write is not None, "it can be exported"
-            written = form.write(outgoing, draft_folder)
-            draft_folder.chmod(0o755)
-            draft_folder.replace(folder)
-        finally:
-            shutil.rmtree(draft_folder, ignore_errors=True)  # nothing is there once it has its name
+            return form.write(outgoing, draft_folder)
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}).") from None
-    return written

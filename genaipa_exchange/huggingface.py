@@ -14,7 +14,6 @@ import yaml
 from genaipa import __version__
 from genaipa.files.text import format_inline_code
 from genaipa.runs.procedure import read_coordinates
-from genaipa.scoring.people import load_desk_people_and_plan
 from genaipa.words import format_count
 from genaipa_exchange.outgoing import ExportSummary
 
@@ -89,7 +88,7 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
     }
     # First, so that it is gone when the texts are read.
     write_tidy(outgoing.make_tidy_table(), folder / "tidy.parquet")
-    left_out, scored = load_desk_people_and_plan(outgoing.workspace).left_out, set[str]()
+    scored = set[str]()
     systems: dict[str, None] = {}
     with (
         _BatchedParquetWriter(folder / "answers.parquet", columns) as answers,
@@ -101,7 +100,7 @@ def write_huggingface_dataset(outgoing: Outgoing, folder: Path) -> ExportSummary
                 systems[answer.record.system] = None
                 if answer.record.digest not in scored:
                     scored.add(answer.record.digest)
-                    for event in (event for event in answer.scores if event.analyst not in left_out):
+                    for event in answer.scores:
                         scores.add_row(_score_row(outgoing, event))
     (folder / "README.md").write_text(_format_dataset_card(outgoing, answers.count, systems), encoding="utf-8")
     return ExportSummary(

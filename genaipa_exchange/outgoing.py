@@ -26,6 +26,7 @@ from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.answers import Exchange
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.passages import OtherDocuments
+from genaipa.scoring.people import read_counted_events
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.tasks.prompts import find_prompt_set_label, map_prompt_sets_to_labels
@@ -245,12 +246,10 @@ class Outgoing:
 
     @cached_property
     def scores_by_answer_digest(self) -> dict[str, list[Event]]:
-        """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
+        """Answer's digest → its scores and adjudications in effect that count; read when they are first needed."""
         scores: dict[str, list[Event]] = defaultdict(list)
         with open_existing_store(self.workspace) as store:
-            for event in (
-                effective_scores_and_adjudications(event for _, event in store.read_numbered_events()) if store else ()
-            ):
+            for event in effective_scores_and_adjudications(read_counted_events(self.workspace, store)):
                 if event.scorer == "human" or self.judges:
                     scores[event.answer].append(event)
                 else:

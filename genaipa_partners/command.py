@@ -26,11 +26,13 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.errors import DataError, MissingPackageError, UsageError, clip, format_shell_command
+from genaipa.files.atomic import open_draft_folder
 from genaipa.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from genaipa.scoring.people import People
     from genaipa.workspace import Workspace
     from genaipa_partners.returning import ReturnedLog
     from genaipa_partners.split import PartnerShare, StudySplit
@@ -116,10 +118,10 @@ def split(
         check_no_other_split(workspace, randomness.derive_bytes_from_names("study").hex())
     texts = StudyTexts(workspace, sources, whole=with_texts)
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        with open_draft_folder(output) as draft_folder:
+            new_split = write_partner_packs(texts, plan, randomness, draft_folder)
     except OSError as error:
         raise UsageError(f"{output} can't be used as a folder ({error.strerror}); name another with -o.") from None
-    new_split = write_partner_packs(texts, plan, randomness, output)
     record = save_split(workspace, new_split)
     _print_split(new_split.partners, frozenset(new_split.shared))
     weakness = describe_split_if_too_weak(
@@ -190,16 +192,18 @@ def status(
 
     A file in which an event was changed, cut or mixed in is named with the first such event; the exit code is then 1.
     """
+    from genaipa.scoring.people import load_desk_people_and_plan
     from genaipa_partners.returning import ENDING
     from genaipa_partners.split import load_split
 
-    split = load_split(current_workspace())
+    workspace = current_workspace()
+    split = load_split(workspace)
     # Before anything came back there may be no folder for it either.
     named = [path for path in files or () if path.exists() or path.name.endswith(ENDING)]
     if absent := [str(path) for path in files or () if path not in named]:
         print_to_stderr(f"There is no {join_names(absent)} in {Path.cwd()}, the current folder.")
     returned = _list_returned_files(named, may_be_none=True)
-    rows, problems = _tabulate_progress_and_list_problems(split, returned)
+    rows, problems = _tabulate_progress_and_list_problems(split, returned, load_desk_people_and_plan(workspace))
     if json:
         print_json({"partners": rows, "problems": problems})
     elif not returned:
@@ -298,7 +302,7 @@ def _list_returned_files(paths: Sequence[Path], *, may_be_none: bool = False) ->
 
 
 def _tabulate_progress_and_list_problems(
-    split: StudySplit, paths: Sequence[Path]
+    split: StudySplit, paths: Sequence[Path], people: People
 ) -> tuple[list[dict[str, object]], list[str]]:
     """Return a row for each partner, and sentences on files that can't be joined."""
     from genaipa_partners.returning import (
@@ -328,7 +332,7 @@ def _tabulate_progress_and_list_problems(
     rows: list[dict[str, object]] = []
     for share in split.partners:
         returned = by_partner.get(share.name)
-        progress = measure_partner_progress(share, frozenset(split.shared), returned.events if returned else ())
+        progress = measure_partner_progress(share, frozenset(split.shared), returned.events if returned else (), people)
         rows.append(
             {
                 "partner": share.name,

@@ -20,6 +20,7 @@ from genaipa.scoring.importing import (
     find_imported_event_problem,
     store_events_or_return_problems,
 )
+from genaipa_partners.split import name_analyst_of_partner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,7 +121,7 @@ def _convert_to_study_event(event: Event, partner: str, answer: str, id_suffix: 
     annotation = event.annotation
     if isinstance(annotation, Ruling):
         annotation = msgspec.structs.replace(annotation, objection=prefix_event_id_with_partner(annotation.objection))
-    analyst = f"{event.analyst} ({partner})" if event.scorer == "human" else event.analyst
+    analyst = name_analyst_of_partner(event.analyst, partner) if event.scorer == "human" else event.analyst
     return msgspec.structs.replace(
         event,
         id=prefix_event_id_with_partner(event.id),

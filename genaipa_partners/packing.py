@@ -48,7 +48,7 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.evidence.doubts import describe_likely_wrong_cited_section
 from genaipa.scoring.masking import mask_names
 from genaipa.scoring.people import FILE as DESK
-from genaipa.scoring.people import People, StudyPlan, load_desk_people_and_plan
+from genaipa.scoring.people import People, StudyPlan, load_desk_people_and_plan, read_counted_events
 from genaipa.scoring.rubric import GUIDELINES, find_rubric_path, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import digest_prefix_used_in_waves, load_waves
@@ -189,7 +189,7 @@ class StudyTexts:
     def read_pack_digests_and_reference_scores(self) -> list[tuple[str, Event]]:
         """Return the reference analysts' scores of these answers, each with the answer's digest in packs."""
         with open_existing_store(self.workspace) as store:
-            events = [event for _, event in store.read_numbered_events()] if store else []
+            events = read_counted_events(self.workspace, store)
         return [
             (self._packed[event.answer], event)
             for event in effective_scores_and_adjudications(events)

@@ -20,12 +20,13 @@ from genaipa.files.limits import SCORES
 from genaipa.files.text import DAMAGE, clip_error_message, read_lines
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import CHAIN_START, Event, chain_digest, make_event_decoder, verify_log_and_list_breaks
-from genaipa_partners.split import is_valid_partner_name
+from genaipa_partners.split import is_valid_partner_name, name_analyst_of_partner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from genaipa.scoring.people import People
     from genaipa.scoring.store import ScoreStore
     from genaipa.workspace import Workspace
     from genaipa_partners.split import PartnerShare, StudySplit
@@ -218,11 +219,19 @@ class PartnerProgress:
 
 
 def measure_partner_progress(
-    share: PartnerShare, shared_answers: frozenset[str], events: Iterable[Event]
+    share: PartnerShare, shared_answers: frozenset[str], events: Iterable[Event], study_people: People
 ) -> PartnerProgress:
-    """Measure a partner's progress by the events that came back; those that the pack came with don't count."""
+    """Measure a partner's progress by the events that came back.
+
+    Those that the pack came with don't count, nor those of people whom the study leaves out.
+    """
     training = set(share.training)
-    partner_events = [event for event in events if event.id not in training]
+    partner_events = [
+        event
+        for event in events
+        if event.id not in training
+        and not study_people.exclusion_reason_or_empty(name_analyst_of_partner(event.analyst, share.name))
+    ]
     scores = [event for event in effective_scores_and_adjudications(partner_events) if event.scorer == "human"]
     scored = {score.answer for score in scores}.intersection(share.answers)
     return PartnerProgress(

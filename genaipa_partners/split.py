@@ -25,6 +25,11 @@ LONGEST_NAME = 40
 """Characters of a partner's name."""
 
 
+def name_analyst_of_partner(analyst: str, partner: str) -> str:
+    """Return the name that a partner's analyst has in the study: "Ada (bbc)"."""
+    return f"{analyst} ({partner})"
+
+
 def is_valid_partner_name(name: str) -> bool:
     """Tell whether a text can be a partner's name, which files and events are named after."""
     return len(name) <= LONGEST_NAME and re.fullmatch(r"[\w-]+", name) is not None

@@ -25,7 +25,6 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import shutil
 import tempfile
 import zipfile
 from collections import defaultdict
@@ -53,7 +52,7 @@ from genaipa.archive.contents import (
     read_pack_of_unpacked_folder,
 )
 from genaipa.errors import DataError, UsageError
-from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.atomic import open_draft_folder, open_for_atomic_write
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import format_yaml, read_yaml
 from genaipa.kinds import describe_task_and_plan_or_empty, find_kind_or_placeholder
@@ -76,6 +75,7 @@ from genaipa.runs.permission import (
 )
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select_runs_and_apply_filters
+from genaipa.scoring.current import count_scores_in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.importing import import_scores_or_return_problems
 from genaipa.scoring.people import FILE as DESK
@@ -101,14 +101,14 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class WrittenPack:
-    """A written archive: its contents, how many events of scoring it holds, and its report.
+    """A written archive: its contents, how many scores in effect it holds, and its report.
 
     `unclear` maps a system to the documents about which its replies were left out because nothing says whether they
     are its own words.
     """
 
     pack: Pack
-    events: int
+    scores: int
     report: Report
     unclear: dict[str, list[str]]
 
@@ -134,7 +134,6 @@ def pack_study(
     with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
         folder = Path(made)
         study = gather_study(workspace, sources, store)
-        events = study.log.every
         absent = _write_pack_workspace_and_list_absent(
             folder, sources, study, include_withheld_texts=include_withheld_texts
         )
@@ -164,7 +163,7 @@ def pack_study(
         write_pack_file(file, folder, content)
     return WrittenPack(
         content,
-        len(events),
+        count_scores_in_effect(study.log.every),
         report,
         {} if include_withheld_texts else _withheld_documents_of_unattributed_replies(sources),
     )
@@ -447,13 +446,13 @@ def _redact_questions(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class UnpackedStudy:
-    """An unpacked study: its contents, the number of its events, and the report made again here, if one was packed.
+    """An unpacked study: its contents, the number of its scores in effect, and any report made again here.
 
     Of `tables` files of tables that were compared byte for byte, `different` are not as packed.
     """
 
     pack: Pack
-    events: int
+    scores: int
     page: Path | None = None
     tables: int = 0
     different: Sequence[str] = ()
@@ -468,36 +467,40 @@ def unpack_and_rebuild_report(file: Path, folder: Path) -> UnpackedStudy:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
-        extract_checked_pack_files(file, pack, folder)
-        workspace = find_workspace(folder)
-        with contextlib.closing(
-            ScoreStore.open_or_create(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
-        ) as store:
-            events = _import_and_count_scores(folder, store)
-            if not pack.has_report:
-                return UnpackedStudy(pack, events)
-            # What is unpacked to be scored needs the desk's packages alone, which don't bring those of reports.
-            from genaipa.answers.gather import gather_study
-            from genaipa.reports.chapters.chapter import make_rule_scored_results
-            from genaipa.reports.report import Report
+        with open_draft_folder(folder) as draft_folder:
+            unpacked = _unpack_into_empty_folder(file, pack, draft_folder)
+            page = folder.resolve() / unpacked.page.relative_to(draft_folder.resolve()) if unpacked.page else None
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written ({error.strerror}).") from None
+    return dataclasses.replace(unpacked, page=page)
 
-            study = gather_study(
-                workspace, select_runs_and_apply_filters(workspace, pack.names), store, count_excluded=pack.excluded
-            )
-        page = Report.build(study, results=make_rule_scored_results(workspace, study.sources)).write(
-            workspace.home / "reports" / "again", formats=("svg",)
+
+def _unpack_into_empty_folder(file: Path, pack: Pack, folder: Path) -> UnpackedStudy:
+    extract_checked_pack_files(file, pack, folder)
+    workspace = find_workspace(folder)
+    with contextlib.closing(
+        ScoreStore.open_or_create(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
+    ) as store:
+        scores = _import_and_count_scores(folder, store)
+        if not pack.has_report:
+            return UnpackedStudy(pack, scores)
+        # What is unpacked to be scored needs the desk's packages alone, which don't bring those of reports.
+        from genaipa.answers.gather import gather_study
+        from genaipa.reports.chapters.chapter import make_rule_scored_results
+        from genaipa.reports.report import Report
+
+        study = gather_study(
+            workspace, select_runs_and_apply_filters(workspace, pack.names), store, count_excluded=pack.excluded
         )
-    except BaseException:
-        # Whatever its own rubric or scores refuse, or however it is cut short: half a study is none.
-        for path in folder.iterdir() if folder.is_dir() else ():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        raise
+    page = Report.build(study, results=make_rule_scored_results(workspace, study.sources)).write(
+        workspace.home / "reports" / "again", formats=("svg",)
+    )
     new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
     tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
     different = [
         f"tables/{name}" for name in tables if not _are_files_byte_equal_except_bom(new_tables / name, packed / name)
     ]
-    return UnpackedStudy(pack, events, page, len(tables), different)
+    return UnpackedStudy(pack, scores, page, len(tables), different)
 
 
 def unpack_for_scoring_unless_done(file: Path) -> Path:
@@ -523,7 +526,7 @@ def _are_files_byte_equal_except_bom(file: Path, packed_file: Path) -> bool:
 
 
 def _import_and_count_scores(folder: Path, store: ScoreStore) -> int:
-    """Put the scores of an unpacked folder into its store; the number of events."""
+    """Put the scores of an unpacked folder into its store; the number of those in effect."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
     imported = import_scores_or_return_problems(
@@ -531,4 +534,4 @@ def _import_and_count_scores(folder: Path, store: ScoreStore) -> int:
     )
     if imported.problems:
         raise DataError(folder / SCORES, imported.problems[0])
-    return imported.added + imported.known
+    return count_scores_in_effect(event for _, event in store.read_numbered_events())

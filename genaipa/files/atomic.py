@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import tempfile
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 def fsync_folder(folder: Path) -> None:
@@ -45,3 +47,34 @@ def open_for_atomic_write(path: Path, *, durable: bool = False) -> Iterator[Bina
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def open_draft_folder(folder: Path) -> Iterator[Path]:
+    """Make an empty folder whose files move into `folder` when the block ends; after an error `folder` is as it was.
+
+    Files of the same names are replaced, others stay. An OSError is the caller's.
+    """
+    is_new = not folder.exists()
+    if not is_new and not folder.is_dir():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+    missing_parents = [parent for parent in folder.parents if not parent.exists()]
+    place = folder.parent if is_new else folder
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name[:40]}-", dir=place) as scratch:
+            # A folder of its own, as others may read what is written, but not a temporary folder.
+            draft = Path(scratch) / "draft"
+            draft.mkdir()
+            yield draft
+            if is_new:
+                draft.rename(folder)
+            else:
+                for path in sorted(path for path in draft.rglob("*") if not path.is_dir()):
+                    target = folder / path.relative_to(draft)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    path.replace(target)
+    finally:
+        for parent in missing_parents:
+            with contextlib.suppress(OSError):  # not empty: it has the folder
+                parent.rmdir()

@@ -23,6 +23,7 @@ from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
 from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.current import effective_scores_and_adjudications
+from genaipa.scoring.people import read_counted_events
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.systems.base import token_limit_with_thoughts
@@ -274,9 +275,7 @@ def _choose_anchor_judgements(
     if not answers.day:
         return set()
     with open_existing_store(workspace) as store:
-        effective = (
-            effective_scores_and_adjudications(event for _, event in store.read_numbered_events()) if store else []
-        )
+        effective = effective_scores_and_adjudications(read_counted_events(workspace, store))
     by_people = {event.answer for event in effective if event.scorer == "human"}
     earlier = {digest for digest, passed in done if passed >= FIRST_DAY}
     judged = {digest for digest, passed in done if passed < FIRST_DAY}

@@ -39,6 +39,7 @@ from genaipa.judging.verdict_parsing import (
 from genaipa.questions.points import MOST
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import ANCHOR, Event
+from genaipa.scoring.people import read_counted_events
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import open_existing_store, open_or_create_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
@@ -339,7 +340,7 @@ def average_verdicts_by_judge(workspace: Workspace, answers: JudgedAnswers) -> l
     for digest, system, question in answers.digest_system_question_triples:
         cells[digest].append((system, question))
     with open_existing_store(workspace) as store:
-        events = [event for _, event in store.read_numbered_events() if event.answer in cells] if store else []
+        events = [event for event in read_counted_events(workspace, store) if event.answer in cells]
     values: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     answers_by_judge: defaultdict[str, set[str]] = defaultdict(set)
     by_people = set()

@@ -23,6 +23,7 @@ from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_and_resolve_citations
 from genaipa.scoring.evidence.sides import find_answer_side
+from genaipa.scoring.people import read_counted_events
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.words import format_count, join_some
@@ -288,7 +289,7 @@ def find_moved_answers(
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
         sides.append(latest_answers_by_system(sources).get(systems[0], {}))
     with open_existing_store(resolved_workspace) as store:
-        events = [event for _, event in store.read_numbered_events()] if store is not None else []
+        events = read_counted_events(resolved_workspace, store)
     reader = AnswerPairReader(
         resolved_workspace, people_and_judge_means_by_answer(events, load_rubric(resolved_workspace), judge)
     )

@@ -43,19 +43,21 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `per_answer` is the number of analysts per answer: 1.2 means one, and a second for a sample of 20 %. `seed` decides
     the sample and the orders. A new analyst begins with `calibration` answers that one of the `reference` analysts has
-    scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
-    `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
-    document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
-    analysts are asked to score, by the beginnings of their digests (`Waves.all_wave_digest_prefixes`); None asks for
-    all. `nearest`, `evidence` and `suggestions` are the desk's own aids (`aids.OWN`), and with `points` analysts tick
-    the points of annotated answers; what proposes a value is off unless a study asks for it. `assign` pairs an analyst
-    with the documents, experiments and systems whose answers they are asked to score.
+    scored; reference scores, and those of people `left_out`, don't count among those wanted. An answer on someone's
+    screen is reserved for `minutes`. `order` is that of each analyst's work: all answers to one question about one
+    document in a row, those about one document in a row, or none of these; what is in a row is shuffled, and so are the
+    rows. `wave` are the answers that analysts are asked to score, by the beginnings of their digests
+    (`Waves.all_wave_digest_prefixes`); None asks for all. `nearest`, `evidence` and `suggestions` are the desk's own
+    aids (`aids.OWN`), and with `points` analysts tick the points of annotated answers; what proposes a value is off
+    unless a study asks for it. `assign` pairs an analyst with the documents, experiments and systems whose answers they
+    are asked to score.
     """
 
     per_answer: float = 1.2
     seed: int = 0
     calibration: int = 10
     reference: tuple[str, ...] = ("reference",)
+    left_out: tuple[str, ...] = ()
     minutes: float = 15.0
     blind: bool = True
     order: Order = "question"

@@ -227,6 +227,11 @@ def effective_scores_and_adjudications(events: Iterable[Event]) -> list[Event]:
     return effective[::-1]
 
 
+def count_scores_in_effect(events: Iterable[Event]) -> int:
+    """Count the scores in effect of a whole log, by people and judges: no adjudication, look or other event."""
+    return sum(event.kind == "score" for event in effective_scores_and_adjudications(events))
+
+
 def independent_human_scores(events: Iterable[Event]) -> list[Event]:
     """Return the people's scores of a whole log that were in effect before they saw others', in its order.
 

@@ -18,9 +18,9 @@ from genaipa.runs.selection import (
     select_runs_and_apply_filters,
 )
 from genaipa.scoring.answers import AnswerPool
-from genaipa.scoring.current import CurrentScores
+from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.importing import ImportOutcome, import_scores_or_return_problems
-from genaipa.scoring.people import load_desk_people_and_plan
+from genaipa.scoring.people import load_desk_people_and_plan, read_counted_events
 from genaipa.scoring.store import open_existing_store, open_or_create_store
 from genaipa.scoring.tables import ReadTable
 from genaipa.scoring.waves import (
@@ -161,9 +161,8 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there are no answers to draw from in {home.runs} yet; see: genaipa runs")
     with open_existing_store(home) as store:
-        scored = (
-            set() if store is None else CurrentScores(store.read_numbered_events).refresh_and_list_all_scored_answers()
-        )
+        effective = effective_scores_and_adjudications(read_counted_events(home, store))
+    scored = {event.answer for event in effective if event.kind == "score" and event.scorer == "human"}
     plan = load_desk_people_and_plan(home).plan
     planned = None if plan.sample_size == "all" else plan.sample_size
     draw_size = size or planned

@@ -25,15 +25,16 @@ import msgspec
 
 from genaipa.errors import DataError, OptionError, UsageError, clip, name_suggestion
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.runs.authors import normalize_person_name
+from genaipa.runs.authors import AnswerAuthors, normalize_person_name
+from genaipa.runs.selection import list_run_folders_oldest_first
 from genaipa.scoring.events import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from genaipa.runs.authors import AnswerAuthors
     from genaipa.scoring.events import Event
+    from genaipa.scoring.store import ScoreStore
     from genaipa.workspace import Workspace
 
 FILE = "desk.yaml"
@@ -247,6 +248,18 @@ def load_desk_people_and_plan(workspace: Workspace) -> People:
     for error in find_desk_people_and_plan_problems(path, people):
         raise error
     return people
+
+
+def read_counted_events(workspace: Workspace, store: ScoreStore | None) -> list[Event]:
+    """Return the events of the workspace's store, without those of people whose scores don't count; none without one.
+
+    Nobody's scores count whom desk.yaml leaves out, nor anybody's of an answer that they wrote in any run.
+    """
+    if store is None:
+        return []
+    authors = AnswerAuthors(list_run_folders_oldest_first(workspace))
+    events = (event for _, event in store.read_numbered_events())
+    return [*load_desk_people_and_plan(workspace).drop_scores_of_excluded_and_authors(events, authors)]
 
 
 def find_desk_people_and_plan_problems(path: Path, people: People) -> Iterator[DataError]:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
+from genaipa.runs.authors import normalize_person_name
 from genaipa.scoring.assignment import (
     EarlyDoubleScoring,
     ScoreCoverage,
@@ -303,12 +304,20 @@ class ScoringQueue:
             other_holders
         ) >= self.count_wanted_scores(digest)
 
+    def _is_uncounted_analyst(self, name: str, digest: str) -> bool:
+        """Whether this person's score of the answer is not among those wanted."""
+        return (
+            name in self.plan.reference
+            or normalize_person_name(name) in map(normalize_person_name, self.plan.left_out)
+            or self.pool.authors.is_author(name, digest)
+        )
+
     def _reserve_answer_or_allow_anyway(self, digest: str, analyst: str, *, allow_anyway: bool) -> bool:
         reserved = self.store.reserve_answer(
             digest,
             analyst,
             wanted_scores=self.count_wanted_scores(digest),
-            uncounted_analysts=self.plan.reference,
+            is_uncounted_analyst=lambda name: self._is_uncounted_analyst(name, digest),
             minutes=self.plan.minutes,
         )
         if not reserved and (allow_anyway or analyst in self.plan.reference):

@@ -12,6 +12,7 @@ import datetime as dt
 import os
 import threading
 import time
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -47,7 +48,7 @@ from genaipa.scoring.events import (
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection, CursorResult, Engine
 
@@ -304,13 +305,13 @@ class ScoreStore:
         analyst: str,
         *,
         wanted_scores: int,
-        uncounted_analysts: Collection[str] = (),
+        is_uncounted_analyst: Callable[[str], bool] | None = None,
         minutes: float = 15,
     ) -> bool:
         """Whether this analyst may score the answer now: it is then theirs for some minutes, or for some more.
 
         It is not where `wanted_scores` others have scored it, have it reserved, or have a draft of it from the last
-        `minutes`; those `uncounted_analysts` don't count among them. An analyst has one reservation: the one before is
+        `minutes`; whoever `is_uncounted_analyst` does not count. An analyst has one reservation: the one before is
         given back. Where the reply is no, nothing changes.
         """
         with self._open_transaction() as connection:
@@ -322,7 +323,10 @@ class ScoreStore:
                 _select_reservations_by_answer(connection).get(answer_digest, ()),
                 _select_recent_drafters(connection, answer_digest, minutes),
             )
-            if len(scorers.difference(uncounted_analysts, [analyst])) >= wanted_scores:
+            scorers.discard(analyst)
+            if is_uncounted_analyst is not None:
+                scorers = {*filterfalse(is_uncounted_analyst, scorers)}
+            if len(scorers) >= wanted_scores:
                 return False
             _execute_sql(
                 connection,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.errors import GenaipaError
+from genaipa.policies.heading_end import find_heading_end
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
 from genaipa.scoring.aids import EVIDENCE, NEAREST, OWN, SUGGESTIONS, load_built_in_and_plugin_aids
@@ -330,17 +331,10 @@ def _format_value_with_meaning(rubric: Rubric, metric: str, value: float) -> str
 
 
 def _find_headings(document: Document) -> list[TextSpan]:
-    """Find the first line of each section; of one inside a line its number, with the title where that is known."""
-    spans = []
-    for section in find_outline(document):
-        end = document.text.find("\n", section.start, section.end)
-        if not section.start < end <= section.start + _LONG:
-            number, _, title = document.text[section.start : section.end].partition(" ")
-            end = section.start + len(number)
-            if section.title and title.startswith(section.title):
-                end += 1 + len(section.title)
-        spans.append(TextSpan(section.start, end, "heading"))
-    return spans
+    return [
+        TextSpan(section.start, find_heading_end(document.text, section), "heading")
+        for section in find_outline(document)
+    ]
 
 
 def _find_document_highlights(

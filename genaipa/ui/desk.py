@@ -143,7 +143,11 @@ def open_desk(settings: DeskSettings) -> Desk:
         map(digest_prefix_used_in_waves, pool.answers.keys() - wave_pool.answers.keys())
     )
     plan = msgspec.structs.replace(
-        settings.plan, reference=people.reference, wave=wanted_answers, assign=tuple(people.assign.items())
+        settings.plan,
+        reference=people.reference,
+        left_out=tuple(people.left_out),
+        wave=wanted_answers,
+        assign=tuple(people.assign.items()),
     )
     queue = ScoringQueue(pool, store, current, plan)
     queue.warm_up_orders_and_early_answers()

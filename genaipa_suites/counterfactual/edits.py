@@ -17,6 +17,7 @@ from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clip
 from genaipa.files.strict_yaml import read_valid_yaml_part_and_errors
 from genaipa.files.text import sha256_of
+from genaipa.policies.heading_end import find_heading_end
 from genaipa.policies.sections import find_innermost_cited_section, find_sections
 from genaipa_suites.counterfactual.quantities import tokenize_with_quantities
 from genaipa_suites.counterfactual.values import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa.policies.sections import Section
     from genaipa.workspace import Workspace
 
 Kind = Literal["duration", "number", "negation", "party", "contact", "scope", "instruction"]
@@ -47,8 +47,6 @@ FACTOR = 4
 _COUNTED = ("duration", "number")
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _ENDS = 2
-_LONG_LINE = 200
-"""Characters that no heading has."""
 _APART = re.compile(r"[.!?;:][\"”’')\]]*\s|\n")  # noqa: RUF001 - typographic quotes are meant
 Words = str | tuple[int, ...]
 """Exact words of the document, or their place as [first, end] in characters."""
@@ -269,7 +267,7 @@ class _EditChecker:
                 yield f"{yaml_entry}.{field}", "is blank; write the words that replace `at`."
             elif " ".join(text.split()) == " ".join(words.split()):
                 yield f"{yaml_entry}.{field}", "changes nothing; write other words."
-        if any(start < _heading_end(self.text, section) and section.start < end for section in self.sections):
+        if any(start < find_heading_end(self.text, section) and section.start < end for section in self.sections):
             yield f"{yaml_entry}.at", "is in a heading; headings must not change."
         self.changes.append(
             LocatedChange(edit_name, yaml_entry, start, end, words, edited_place.becomes, edited_place.reworded)
@@ -407,9 +405,3 @@ def _mentions_any_value(text: str, values: Sequence[str], competing_values: Sequ
         match.value in value_tokens
         for match in find_values(tokenize_with_quantities(text), (*values, *competing_values))
     )
-
-
-def _heading_end(text: str, section: Section) -> int:
-    """Return the place where a section's heading ends: with its line, or in a text without lines with its title."""
-    line = text[section.start :].partition("\n")[0]
-    return section.start + (len(line) if len(line) < _LONG_LINE else len(section.label_and_title))

@@ -92,7 +92,9 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         make_study("CC-BY-4.0")
         write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
-        assert "Fill in the places in [brackets]" in done(call("artifact", "latest", "-o", "art"))
+        said = done(call("artifact", "latest", "-o", "art"))
+        assert "Fill in the places in [brackets]" in said
+        assert ", 3 scores and the report." in said, "an objection is none"
     return folder / "art"
 
 
@@ -121,12 +123,13 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
     write("guidelines.md", "## accuracy\n\nOnly what the text says.\n")
     packed = genaipa("pack", "latest", "-o", "study.zip")
     assert genaipa("pack", "latest", "-o", "study.zip").code == 2, "what is there is not overwritten"
-    assert "4 scoring events" in done(packed)
+    assert "3 scores" in done(packed)
     assert "left out: the text of acme (not stated; not redistributable)" in packed.err
     assert SENTENCE not in texts("study.zip")
     assert "See section 1." in texts("study.zip")
     said = done(genaipa("unpack", "study.zip", "check"))
     assert "identical to the packed ones" in said
+    assert ", 3 scores;" in said, "an objection is none"
     assert len(list(Path("check/reports/again/tables").glob("*.csv"))) > 5
     (row,) = Path("check/reports/again/tables/points-harm.csv").read_text().splitlines()[1:]
     assert ",only,1,1,," in row
@@ -161,7 +164,7 @@ def test_an_analyst_who_is_left_out_is_so_for_whoever_unpacks_the_study(genaipa:
     write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
     done(genaipa("pack", "-o", "study.zip"))
     unpacked = unpack_and_rebuild_report(Path("study.zip"), Path("there"))
-    assert (unpacked.events, unpacked.different) == (4, [])
+    assert (unpacked.scores, unpacked.different) == (3, [])
 
 
 def test_what_rules_measured_in_withheld_texts_stays(genaipa: Cli) -> None:
@@ -275,7 +278,7 @@ def test_a_pack_names_each_rubric_but_the_one_that_needs_no_name(tmp_path: Path)
 
 
 def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
-    """A pack whose genaipa.toml names a rubric that is not in it ends in a sentence, and in an empty folder."""
+    """A pack whose genaipa.toml names a rubric that is not in it ends in a sentence, and in no folder."""
     with zipfile.ZipFile(packed / "study.zip") as archive:
         pack = json.loads(archive.read(PACK))
         marker = archive.read("genaipa.toml") + b'\nrubric = "lost"\n'
@@ -283,7 +286,7 @@ def test_what_a_packs_own_rubric_refuses_leaves_nothing(packed: Path) -> None:
     changed = repacked(packed / "study.zip", "genaipa.toml", marker).rename("changed.zip")
     with pytest.raises(GenaipaError, match="lost"):
         unpack_and_rebuild_report(repacked(changed, PACK, json.dumps(pack).encode()), Path("check"))
-    assert list(Path("check").iterdir()) == []
+    assert not Path("check").exists()
 
 
 def test_a_pack_holds_data_and_nothing_that_runs(packed: Path) -> None:
@@ -402,9 +405,23 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text(), (
         "the archive has what bo gave, left out or not"
     )
+    assert "and 3 scores, made with" in (packed / "ARTIFACT-APPENDIX.md").read_text()
     assert "nobody else's" not in texts_below(packed)
     refused = genaipa("artifact", "latest", "-o", "art.zip", "--workspace", packed.parent)
     assert (refused.code, "an artifact is a folder" in refused.err) == (2, True)
+
+
+def test_an_artifact_that_is_refused_leaves_no_folder(genaipa: Cli, packed: Path) -> None:
+    """What stops it half-way leaves nothing, so that the next try isn't told that the folder exists."""
+    desk = packed.parent / "desk.yaml"
+    before = desk.read_bytes()
+    desk.write_text("left_out: {bo: ' '}\n")
+    try:
+        refused = genaipa("artifact", "latest", "-o", "new/art", "--workspace", packed.parent)
+    finally:
+        desk.write_bytes(before)
+    assert (refused.code, "gives no reason" in refused.err) == (2, True)
+    assert list(Path().iterdir()) == []
 
 
 def test_a_data_sheet_names_files_of_the_archive(packed: Path) -> None:

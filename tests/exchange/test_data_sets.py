@@ -26,7 +26,7 @@ def scored() -> list[str]:
     everything.
     """
     write("policies/acme.yaml", "company: ACME\nlicense: CC-BY-4.0\n")
-    write("desk.yaml", "left_out: {cy: 'scored without reading'}\n")
+    write("desk.yaml", "left_out: {CY: 'scored without reading'}\n")
     annotated = '\n  Q1: {silent: false, answer: In section 1., sections: ["1"]}\nlicense: CC0\n'
     kept = answers(make_answers("See section 1.", "No.", "Perhaps.", "Yes.", annotations=annotated))
     digests = [record.digest for record in sorted(kept, key=lambda record: record.question)]

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import pytest
 
-from genaipa.files.atomic import open_for_atomic_write
+from genaipa.files.atomic import open_draft_folder, open_for_atomic_write
 
 
 def test_a_file_appears_whole_in_a_folder_that_is_made_for_it() -> None:
@@ -86,3 +86,36 @@ def test_writers_of_one_file_never_mix() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def _write_draft(folder: Path, *, breaks_off: bool = False) -> None:
+    with open_draft_folder(folder) as draft:
+        (draft / "tables").mkdir()
+        (draft / "tables" / "a.csv").write_bytes(b"new")
+        if breaks_off:
+            raise KeyboardInterrupt
+        (draft / "tables" / "b.csv").write_bytes(b"new")
+
+
+def _contents() -> dict[str, bytes]:
+    return {path.as_posix(): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+def test_a_folder_appears_whole_or_not_at_all() -> None:
+    """Ctrl-C leaves no folder, nor one above it; what an earlier folder has besides stays."""
+    with pytest.raises(KeyboardInterrupt):
+        _write_draft(Path("new/folder"), breaks_off=True)
+    assert list(Path().iterdir()) == []
+    _write_draft(Path("new/folder"))
+    whole = {"new/folder/tables/a.csv": b"new", "new/folder/tables/b.csv": b"new"}
+    assert _contents() == whole
+    own = Path("new/folder/tables/a.csv"), Path("new/folder/mine.txt")
+    for path in own:
+        path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        _write_draft(Path("new/folder"), breaks_off=True)
+    assert _contents() == whole | dict.fromkeys(map(Path.as_posix, own), b"old")
+    _write_draft(Path("new/folder"))
+    assert _contents() == whole | {"new/folder/mine.txt": b"old"}
+    with pytest.raises(FileExistsError):
+        _write_draft(Path("new/folder/mine.txt"))

@@ -398,6 +398,9 @@ def test_partners_scores_join_in_any_order(returned: dict[str, Path], genaipa: C
     assert set(scores["cell"]) - {""} == {f"{system} {language}" for system in SYSTEMS for language in ("en", "de")}
     rows = json.loads(done(genaipa("study", "status", "--json", ".")))["partners"]
     assert [(row["scored"], row["answers"]) for row in rows] == [(row["answers"] - 1, row["answers"]) for row in rows]
+    Path("desk.yaml").write_text("left_out: {ada (BBC): scored without reading}\n")
+    left = json.loads(done(genaipa("study", "status", "--json", ".")))["partners"]
+    assert [row["scored"] for row in left] == [row["partner"] != "bbc" and row["scored"] for row in rows]
     assert "aardvark" not in returned["bbc"].read_text().casefold(), "the reference analyst's note names no system"
 
 

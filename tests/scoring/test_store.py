@@ -244,10 +244,11 @@ def test_who_is_apart_takes_no_place(store: ScoreStore) -> None:
     """Scores and reservations of reference analysts take nobody's place, nor do scores of machines, nor skips."""
     reference = score("reference", "a1")
     store.append_new_events([reference, score("judge", "a1", scorer="machine"), skip("dan", "a1")])
+    apart = ("reference", "second").__contains__
     assert store.reserve_answer("a1", "second", wanted_scores=5)
-    assert store.reserve_answer("a1", "ana", wanted_scores=1, uncounted_analysts=("reference", "second"))
-    assert not store.reserve_answer("a1", "bob", wanted_scores=1, uncounted_analysts=("reference", "second"))
-    assert not store.reserve_answer("a1", "bob", wanted_scores=2, uncounted_analysts=("second",)), (
+    assert store.reserve_answer("a1", "ana", wanted_scores=1, is_uncounted_analyst=apart)
+    assert not store.reserve_answer("a1", "bob", wanted_scores=1, is_uncounted_analyst=apart)
+    assert not store.reserve_answer("a1", "bob", wanted_scores=2, is_uncounted_analyst=("second",).__contains__), (
         "the reference analyst counts if not apart"
     )
 
@@ -278,7 +279,7 @@ def test_a_draft_holds_an_answer_as_a_reservation_does(store: ScoreStore) -> Non
     store.save_draft(Draft("dan", "a1", "adjudication", "1...."))
     assert store.reserve_answer("a2", "ana", wanted_scores=1)
     assert not store.reserve_answer("a1", "bob", wanted_scores=1)
-    assert store.reserve_answer("a1", "bob", wanted_scores=1, uncounted_analysts=("ana",))
+    assert store.reserve_answer("a1", "bob", wanted_scores=1, is_uncounted_analyst=("ana",).__contains__)
     store.release_reservation("bob")
     assert store.reserve_answer("a1", "ana", wanted_scores=1), "their own"
     assert store.reserve_answer("a1", "bob", wanted_scores=2), (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import Counter, defaultdict
@@ -18,8 +19,11 @@ from pages import EDSGER, Shown
 from queues import DOCUMENTS, make_run, work
 from running import answers, carry_out, dated, repeat_record, spec, write
 from size import size
+from stores import opened as scores_in
+from stores import score
 
 from genaipa.runs import journal
+from genaipa.runs.authors import Authorship, append_authorship
 from genaipa.runs.filters import Filters
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import AnswerPool, Occurrence, PooledAnswer
@@ -360,6 +364,24 @@ def test_sample_draws_and_keeps(genaipa):
     done = genaipa("sample", "--size", "2")
     assert re.search(r"never shrinks.*\b2 of 2\b", done.out)
     assert file.read_bytes() == content
+
+
+def test_only_scores_that_count_make_an_answer_scored(genaipa):
+    """The sample counts an answer as unscored, and the desk asks for it, where only somebody left out scored it."""
+    run = make_run("See section 2.")
+    first, second, *_ = digests = [record.digest for record in run.read_records()]
+    with scores_in("sqlite:///scores.db") as store:
+        store.append_new_events([score("Cy", digest) for digest in digests] + [score("Bo", first)])
+    write("desk.yaml", "left_out: {CY: scored without reading}\n")
+    authorship = Authorship(key="k", answer=second, author="Bo", time="2026-01-01T00:00:00Z")
+    asyncio.run(append_authorship(run, authorship))
+    with scores_in("sqlite:///scores.db") as store:
+        store.append_new_events([score("bo", second)])
+    (row,) = json.loads(genaipa("sample", "--json").out)
+    assert (row["answers"], row["scored"] + row["outside"]) == (12, 1)
+    desk = opened()
+    assert len(work(desk.queue, "Ada")) == 11
+    desk.store.close()
 
 
 def test_equal_texts_are_counted_once(genaipa):

@@ -215,6 +215,21 @@ def test_planted_faults_are_found(inkwell: Callable[[dict[str, Any]], list[str]]
         assert any(said in one for one in findings), (said, findings)
 
 
+def test_first_words_behind_a_heading_can_be_edited_in_a_text_without_lines(
+    inkwell: Callable[[dict[str, Any]], list[str]],
+) -> None:
+    """The heading ends with its title as the text has it, without the word "Section", and no earlier."""
+    more = "Parcels are never opened, and cards are read by nobody but the postmaster. " * 3
+    text = f"Inkwell I. Keeping We keep your letters for 90 days. {more}II. Writing {more}III. Leaving {more}"
+    write("policies/inkwell.md", text)
+    found = edits()
+    letters = {"letters": found["edits"]["letters"] | {"sections": ["I"]}}
+    flat = found | {"digest": hashlib.sha256(text.encode()).hexdigest(), "edits": letters}
+    assert inkwell(flat) == []
+    letters["letters"]["at"] = "Keeping We keep your letters for 90 days."
+    assert any("is in a heading" in fault for fault in inkwell(flat))
+
+
 def test_all_faults_of_a_file_are_said_at_once(inkwell: Callable[[dict[str, Any]], list[str]], genaipa: Cli) -> None:
     """Three faults are three findings of `validate`; a run names the first, and how many more there are."""
     broken = edits()

@@ -35,6 +35,7 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.errors import DataError, UnscoredError, UsageError, format_shell_command
+from genaipa.files.atomic import open_draft_folder
 from genaipa.kinds import find_kind_or_placeholder
 from genaipa.words import format_count
 
@@ -330,8 +331,8 @@ def _write_rule_comparison_without_figures(
             file.write(text.encode())
         return
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        write_table_files(table, output)
+        with open_draft_folder(output) as draft_folder:
+            write_table_files(table, draft_folder)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
@@ -467,10 +468,10 @@ def _write_comparison(
     for path in (*texts, *(path for figure in figures for path in figure_file_paths(figure, output, figure_formats))):
         check_no_overwrite(path, force=force)
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            path.write_text(text, encoding="utf-8", newline="")
-        for figure in figures:
-            save_figure_and_data(figure, output, figure_formats)
+        with open_draft_folder(output) as draft_folder:
+            for path, text in texts.items():
+                (draft_folder / path.name).write_text(text, encoding="utf-8", newline="")
+            for figure in figures:
+                save_figure_and_data(figure, draft_folder, figure_formats)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -25,6 +25,7 @@ from genaipa.cli.terminal.options import (
 )
 from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filter_options
 from genaipa.errors import DataError
+from genaipa.files.atomic import open_draft_folder
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import format_count
 
@@ -311,10 +312,10 @@ def _write_judges_chapter(chapter: Chapter, output: Path, *, force: bool) -> Non
     for name in (*(item.name for item in chapter.tables), *(item.name for item in chapter.figures)):
         check_no_overwrite(output / f"{name}.csv", force=force)
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        for part in chapter.tables:
-            write_table_files(part, output)
-        for figure in chapter.figures:
-            save_figure_and_data(figure, output)
+        with open_draft_folder(output) as draft_folder:
+            for part in chapter.tables:
+                write_table_files(part, draft_folder)
+            for figure in chapter.figures:
+                save_figure_and_data(figure, draft_folder)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -91,8 +91,9 @@ def select_and_announce_sources_to_pack(
 
 def print_packing_summary(file: Path, packed: WrittenPack) -> None:
     """Print what was packed into a file or folder, and what was left out."""
-    events = format_count(packed.events, "scoring event")
-    show(f"{file}: {format_count(len(packed.pack.runs), 'run')}, {events} and the report.")
+    show(
+        f"{file}: {format_count(len(packed.pack.runs), 'run')}, {format_count(packed.scores, 'score')} and the report."
+    )
     for text in packed.pack.absent:
         print_to_stderr(f"left out: the text of {text.document} ({text.license or 'no license stated'}); {text.source}")
     for system, documents in packed.unclear.items():

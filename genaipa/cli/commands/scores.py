@@ -170,7 +170,7 @@ def import_scores(
     if json:
         print_json(imported)
     else:
-        _print_imported_scores(imported)
+        _print_imported_scores(imported, "event" if any(file.suffix == ".jsonl" for file in files) else "score")
     if imported.problems:
         print_to_stderr(f"genaipa: nothing was imported because of {format_count(len(imported.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
@@ -405,13 +405,13 @@ def _make_analyst_rows_and_overall_counts(
     return rows, answers
 
 
-def _print_imported_scores(imported: ImportOutcome) -> None:
+def _print_imported_scores(imported: ImportOutcome, counted_noun: str) -> None:
     for sentence in (*imported.problems, *imported.replaced):
         print_to_stderr(sentence)
     if imported.problems:
         return
     read_count = imported.added + imported.known
-    parts = [f"{format_count(read_count, 'score')} read, {imported.added:,} new"]
+    parts = [f"{format_count(read_count, counted_noun)} read, {imported.added:,} new"]
     parts += [f"{format_count(len(imported.replaced), 'earlier score')} replaced"] if imported.replaced else []
     parts += [f"{format_count(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(parts) + ".")

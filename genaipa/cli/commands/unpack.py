@@ -37,7 +37,7 @@ def unpack(
     target = folder or Path(file.stem)
     done = unpacked(file, target)
     runs, tables = format_count(len(done.pack.runs), "run"), format_count(done.tables, "table file")
-    show(f"{target}: {runs}, {format_count(done.events, 'scoring event')}; every file is unchanged.")
+    show(f"{target}: {runs}, {format_count(done.scores, 'score')}; every file is unchanged.")
     for absent in done.pack.absent:
         print_to_stderr(
             f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}"

@@ -22,6 +22,7 @@ from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.selection import describe_study_problems
 from genaipa.scoring.current import effective_scores_and_adjudications
 from genaipa.scoring.events import VALUED
+from genaipa.scoring.people import read_counted_events
 from genaipa.scoring.rubric import classify_band, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.ui.view.movement import ColumnComparer
@@ -231,7 +232,7 @@ class AnswerIndex:
         events: list[Event] = []
         try:
             with open_existing_store(self.workspace) as store:
-                events = [event for _, event in store.read_numbered_events()] if store is not None else []
+                events = read_counted_events(self.workspace, store)
         except GenaipaError as error:
             self.problems.append(f"Scores are not shown: {error}")
         by_answer: dict[str, list[Event]] = {}
