@@ -34,16 +34,16 @@ _ROUNDING = 1e-6
 def check_cap_and_find_least_slice_dollars(run: PreparedRun, systems: Sequence[ReadySystem], study_cap: float) -> float:
     """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
     assert run.slice is not None, "a study has slices"
-    least = LEAST_CALLS * max((_dearest_call_cost(run, ready) for ready in systems), default=0.0)
-    if study_cap < least * run.slice.number:
+    least_share = LEAST_CALLS * max((_dearest_call_cost(run, ready) for ready in systems), default=0.0)
+    if study_cap < least_share * run.slice.number:
         raise OptionError(
             "max_cost",
             f" ${study_cap:g} leaves ${study_cap / run.slice.number:.4g} for each of {run.slice.number:,} "
-            "slices, less "
-            f"than {LEAST_CALLS} of their most expensive calls cost; set ${least * run.slice.number:.4g} or more, or "
-            "use fewer slices. Slices with shorter documents can still run.",
+            f"slices, less than {LEAST_CALLS} of their most expensive calls cost; set "
+            f"${least_share * run.slice.number:.4g} or more, or use fewer slices. "
+            "Slices with shorter documents can still run.",
         )
-    return least
+    return least_share
 
 
 def claim_cap_share(run: PreparedRun, folder: RunFolder, study_cap: float, least_share: float) -> float:
@@ -60,10 +60,10 @@ def claim_cap_share(run: PreparedRun, folder: RunFolder, study_cap: float, least
         siblings = [sibling for sibling in study.as_folders if sibling.path != folder.path] if study else []
         used = {sibling.path: dollars_unavailable_to_other_slices(sibling) for sibling in siblings}
         complete = [sibling.path for sibling in siblings if sibling.read_manifest_head().status == "complete"]
-        own = folder.cost + max_unrecorded_batch_dollars(folder.path)
+        slice_dollars = folder.cost + max_unrecorded_batch_dollars(folder.path)
         level = (study_cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
-        left = max(0.0, study_cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
-        granted = own + min(left, max(level - own, least_share))
+        unclaimed_dollars = max(0.0, study_cap - slice_dollars - sum(used.values()) - _ROUNDING * run.slice.number)
+        granted = slice_dollars + min(unclaimed_dollars, max(level - slice_dollars, least_share))
         manifest = folder.manifest()
         manifest.status, manifest.max_cost = "running", granted
         manifest.slice = replace(run.slice, cap=study_cap)

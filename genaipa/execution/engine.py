@@ -135,20 +135,20 @@ class Engine:
         assert ready.system is not None, "a system driven by hand is never called"
         limits, waiting = self.limits, partial(self.observer.on_wait, name)
         transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
-        asked = _AskedSystem(ready, transport, asyncio.Semaphore(transport.at_once))
-        await self._ask_unrecorded_calls(asked)
-        while not asked.breaker.is_open and await transport.wait_and_tell_whether_to_resend():
-            await self._ask_unrecorded_calls(asked)
+        asked_system = _AskedSystem(ready, transport, asyncio.Semaphore(transport.at_once))
+        await self._ask_unrecorded_calls(asked_system)
+        while not asked_system.breaker.is_open and await transport.wait_and_tell_whether_to_resend():
+            await self._ask_unrecorded_calls(asked_system)
         await self.budget.count_pending_reservations_as_spent(name)
-        if asked.unplaced_citations:
-            of_all = format_count(asked.citations, "citation")
+        if asked_system.unplaced_citations:
+            of_all = format_count(asked_system.citations, "citation")
             self.observer.on_note(
-                f"{name}: {asked.unplaced_citations:,} of {of_all} cite words that are not in the document; they are "
-                "kept without a place."
+                f"{name}: {asked_system.unplaced_citations:,} of {of_all} cite words that are not in the document; "
+                "they are kept without a place."
             )
-        if asked.breaker.is_open:
-            self.stopped[name] = asked.breaker.reason
-            self.observer.on_system_stopped(name, asked.breaker.reason)
+        if asked_system.breaker.is_open:
+            self.stopped[name] = asked_system.breaker.reason
+            self.observer.on_system_stopped(name, asked_system.breaker.reason)
 
     async def _ask_unrecorded_calls(self, asked: _AskedSystem) -> None:
         """Ask what has no record yet, and keep what came of it by now."""
@@ -172,10 +172,10 @@ class Engine:
         """Run a dialogue from its first step to its end, or to its first failure."""
         try:
             while True:
-                said = "" if isinstance(step, tuple) else await self._read_or_ask_and_record_reply(asked, step)
+                reply_text = "" if isinstance(step, tuple) else await self._read_or_ask_and_record_reply(asked, step)
                 if isinstance(step, tuple):
                     await self._run_branches_concurrently(asked, step)
-                step = dialogue.send(said)
+                step = dialogue.send(reply_text)
         except StopIteration:
             return
         except _ConversationEndsError:
@@ -286,14 +286,14 @@ class Engine:
         settings = Settings.from_sampling(
             spec, effort=effort or None, timeout=self.limits.timeout, cache_key=cache_key, stream=self.limits.stream
         )
-        own = dict(call.settings)
-        if spec.max_tokens is None and (limit := own.get("max_tokens")):
-            own["max_tokens"] = token_limit_with_thoughts(limit, effort)  # the task knows nothing of thoughts
-        return replace(settings, **own) if own else settings
+        call_settings = dict(call.settings)
+        if spec.max_tokens is None and (limit := call_settings.get("max_tokens")):
+            call_settings["max_tokens"] = token_limit_with_thoughts(limit, effort)  # the task knows nothing of thoughts
+        return replace(settings, **call_settings) if call_settings else settings
 
     def _make_answered_record(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
-        said, text = replace_surrogates(reply.text), mask_api_keys(replace_surrogates(reply.text), self._keys)
+        unmasked_text, text = replace_surrogates(reply.text), mask_api_keys(replace_surrogates(reply.text), self._keys)
         model = mask_api_keys(replace_surrogates(reply.model or ""), self._keys) or None
         if model:
             self.served.setdefault(record.system, set()).add(model)
@@ -319,7 +319,7 @@ class Engine:
             first_token=reply.first_token,
             first_text=reply.first_text,
             digest=answer_digest(call.digest, record.asked, text, call.after),
-            key_masked=text != said,
+            key_masked=text != unmasked_text,
             prediction=reading.prediction,
             score=reading.score,
             passages=tuple(self._mask_api_keys_in_passage(passage) for passage in reply.passages),
@@ -340,7 +340,10 @@ class Engine:
 
     def _mask_api_keys_in_passage(self, passage: Passage) -> Passage:
         """Return the passage as it can be kept: a key in it is masked, as in the reply."""
-        text, source = (mask_api_keys(replace_surrogates(said), self._keys) for said in (passage.text, passage.source))
+        text, source = (
+            mask_api_keys(replace_surrogates(unmasked_text), self._keys)
+            for unmasked_text in (passage.text, passage.source)
+        )
         return replace(passage, text=text, source=source)
 
     def _report_remark_once(self, asked: _AskedSystem, remark: str) -> None:
@@ -494,20 +497,23 @@ async def ask_for_json_in_words(
     A `find_flaw` decides whether it is, where the task reads JSON itself; its replies are kept as they are.
     """
     wanted = f"Reply with nothing but a JSON object that fits this JSON Schema:\n{json.dumps(schema)}"
-    asked = [*messages[:-1], dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}")]
+    messages_with_schema = [
+        *messages[:-1],
+        dataclasses.replace(messages[-1], content=f"{messages[-1].content}\n\n{wanted}"),
+    ]
 
     def read_json_text_and_flaw(reply: Reply) -> tuple[str, str]:
         if find_flaw:
             return reply.text, find_flaw(reply) if reply.finish == "stop" else ""
         return extract_json_or_reply_and_flaw(reply.text, schema)
 
-    first = attempt = await ask(asked)
+    first = attempt = await ask(messages_with_schema)
     if first.has_only_thoughts:
         return first
     text, problem = read_json_text_and_flaw(first.reply)
     if problem:
         attempt = (
-            await ask(append_correction_request(asked, first.reply.text, f"{problem}. {wanted}"))
+            await ask(append_correction_request(messages_with_schema, first.reply.text, f"{problem}. {wanted}"))
         ).add_earlier_attempt(first)
         text = read_json_text_and_flaw(attempt.reply)[0]
     sent = {**attempt.reply.sent, "json_schema": "in words"}

@@ -83,16 +83,16 @@ async def carry_out_judge_runs(
 ) -> list[tuple[RunFolder, RunOutcome]]:
     """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
     done: list[tuple[RunFolder, RunOutcome]] = []
-    cap, own = limits.max_cost, None
+    cap, run_cap = limits.max_cost, None
     dollars = [
         run.folder.cost + max_unrecorded_batch_dollars(run.folder.path) if run.folder else 0.0 for run in judges.runs
     ]
-    for place, run in enumerate(judges.runs):
+    for position, run in enumerate(judges.runs):
         if cap is not None:
             # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
-            own = dollars[place] + max(0.0, cap - sum(dollars)) + _ROUNDING
-        outcome = await carry_out_run(run, replace(limits, max_cost=own), observer)
-        dollars[place] = outcome.tally.cost + outcome.aside
+            run_cap = dollars[position] + max(0.0, cap - sum(dollars)) + _ROUNDING
+        outcome = await carry_out_run(run, replace(limits, max_cost=run_cap), observer)
+        dollars[position] = outcome.tally.cost + outcome.aside
         if outcome.capped and cap is not None:
             first = outcome.capped.partition(";")[0]
             why = f"{first}; ${sum(dollars):.4f} of the ${cap:.2f} cap is spent or set aside"

@@ -143,7 +143,7 @@ def parse_launcher_and_slices_at_once(launcher_option: str) -> tuple[Launcher, i
     """Return the launcher that `NAME` or `NAME:4` means, and how many slices at once; an OptionError for none."""
     name, colon, number = launcher_option.partition(":")
     if name not in launcher_names() or (colon and not number.isdecimal()) or (number and not 1 <= int(number) <= _MOST):
-        forms = [form for known in launcher_names() for form in (known, f"{known}:4")]
+        forms = [form for launcher_name in launcher_names() for form in (launcher_name, f"{launcher_name}:4")]
         raise OptionError("on", f" '{clip(launcher_option)}': must be {join_names(forms, 'or')}.")
     launcher = load_launchers().get(name)
     if launcher is None:
@@ -178,8 +178,8 @@ def carry_out_slices_resuming_capped(
 def slice_environment(launch: Launch, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of a slice's process, without what is set for the whole study."""
     study = {f"GENAIPA_{name}" for name in _OF_THE_STUDY}
-    own = {name: value for name, value in inherited.items() if name not in study}
-    return own | launch.environment | {LAUNCHED: "1"}
+    slice_variables = {name: value for name, value in inherited.items() if name not in study}
+    return slice_variables | launch.environment | {LAUNCHED: "1"}
 
 
 @dataclass
@@ -227,8 +227,8 @@ class StudyTally:
         path = folder.path / ANSWERS
         try:
             if path.stat().st_size > start:
-                for place, line in journal.read_lines_with_offsets(path, start):
-                    self._read[index] = place + len(line)
+                for offset, line in journal.read_lines_with_offsets(path, start):
+                    self._read[index] = offset + len(line)
                     tally.add_record(self._decoder.decode(line))
         except (OSError, msgspec.DecodeError):  # told by whoever carries it out
             pass

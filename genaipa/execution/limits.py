@@ -124,9 +124,9 @@ class Throttle:
                 self._changed.notify()
 
     async def _wait_out_pause(self) -> None:
-        now = asyncio.get_running_loop().time
-        while now() < self._open_at:  # noqa: ASYNC110 - the pause may have grown meanwhile; there is no event
-            await asyncio.sleep(self._open_at - now())
+        loop_time = asyncio.get_running_loop().time
+        while loop_time() < self._open_at:  # noqa: ASYNC110 - the pause may have grown meanwhile; there is no event
+            await asyncio.sleep(self._open_at - loop_time())
 
     def halve_limit_once_and_pause(self, epoch: int, retry_after: float | None) -> None:
         """Halve, once for all the calls that were under way together; pause as long as the server asks."""
@@ -186,8 +186,8 @@ class Budget:
     async def count_pending_reservations_as_spent(self, system: str) -> None:
         """Take for spent what is set aside for a system's batches that nobody waits for."""
         for key in [key for key in self.left if key.startswith(f"{system}|")]:
-            left = self.left.pop(key)
-            await self.settle_reservation(left, left)
+            pending_dollars = self.left.pop(key)
+            await self.settle_reservation(pending_dollars, pending_dollars)
 
     async def settle_reservation(self, reserved_dollars: float, cost_dollars: float) -> None:
         """Replace the reservation of a call by its cost."""
@@ -281,8 +281,8 @@ class Attempt:
 
     def make_unusable_error(self, reason: str) -> TransientError:
         """Return the failure that a reply of no use is; its beginning is all that is kept of it."""
-        said = clip(replace_surrogates(self.reply.text), _LONGEST_WORD)
-        begins = f"; it begins: {said}" if said.strip() else ""
+        excerpt = clip(replace_surrogates(self.reply.text), _LONGEST_WORD)
+        begins = f"; it begins: {excerpt}" if excerpt.strip() else ""
         kind = THOUGHTS_ALONE if self.has_only_thoughts else "unusable"
         error = TransientError(f"the reply is unusable: {reason}{begins}", kind=kind)
         error.attempts, error.usage, error.thoughts = self.attempts, self.usage, self.reply.thoughts
@@ -349,9 +349,9 @@ async def _ask_once_and_clean_reply(system: System, messages: Sequence[Message],
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(frame.filename).name}, line {frame.lineno}"
-        said = replace_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({place})")
-        raise PermanentError(redact_keys(said), kind="exception") from error
+        code_location = f"{Path(frame.filename).name}, line {frame.lineno}"
+        message = replace_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({code_location})")
+        raise PermanentError(redact_keys(message), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
     if not isinstance(reply.text, str) or reply.finish not in get_args(Finish):
@@ -429,10 +429,10 @@ def _usage_if_valid(usage: object) -> Usage | None:
 def _json_settings_or_empty(sent_settings: object) -> dict[str, Any]:
     """Return the settings as sent, where they can be kept as JSON."""
     try:
-        kept = msgspec.json.decode(msgspec.json.encode(sent_settings))
+        decoded_settings = msgspec.json.decode(msgspec.json.encode(sent_settings))
     except (TypeError, ValueError, OverflowError, RecursionError):
         return {}
-    return kept if isinstance(kept, dict) else {}
+    return decoded_settings if isinstance(decoded_settings, dict) else {}
 
 
 def replace_surrogates(text: str) -> str:

@@ -85,13 +85,13 @@ class _SliceProcesses:
                     return INTERRUPTED if self._stopped else code
             deaths = 0 if self._launch.measure(index) > size else deaths + 1
             size = self._launch.measure(index)
-            name, how = self._launch.slice_label_in_words(index), f"signal {-code} ended its process"
+            name, cause = self._launch.slice_label_in_words(index), f"signal {-code} ended its process"
             if deaths == TRIES:
                 self._launch.say(
-                    f"{name} was abandoned after its process died {TRIES} times without a new answer: {how}."
+                    f"{name} was abandoned after its process died {TRIES} times without a new answer: {cause}."
                 )
                 return code
-            self._launch.say(f"{name} is restarted: {how}.")
+            self._launch.say(f"{name} is restarted: {cause}.")
 
     def _start_slice_process(self, index: int) -> subprocess.Popen[str]:
         """Start the process of a slice, in a session of its own: Ctrl-C reaches it through this process, once."""

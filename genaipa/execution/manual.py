@@ -86,7 +86,7 @@ class ManualRun:
         number = 0
         for ready in self.systems:
             sheet, chat, before = None, "", None  # type: ChatSheet | None, str, Call | None
-            for call, known in self._manual_calls_and_are_messages_known(ready.target):
+            for call, are_messages_known in self._manual_calls_and_are_messages_known(ready.target):
                 key = calls.call_record_key(self.task, ready.resolved.requested_name, call)
                 conversation = calls.call_conversation_id(self.task, ready.resolved.requested_name, call)
                 if conversation != chat or before is not None:
@@ -98,7 +98,7 @@ class ManualRun:
                     name = key if follows else conversation
                     sheet = (
                         ChatSheet(number, name, ready.resolved.requested_name, introduction, {}, follows)
-                        if known
+                        if are_messages_known
                         else None
                     )
                     chat = conversation
@@ -111,21 +111,21 @@ class ManualRun:
 
     def _manual_calls_and_are_messages_known(self, target: Target) -> Iterator[tuple[Call, bool]]:
         """Every call that a person carries, and whether all is in that its messages depend on."""
-        known = True
+        are_messages_known = True
 
         def find_reply_and_track_known(call: Call) -> str:
-            nonlocal known
+            nonlocal are_messages_known
             if call.kind == "acknowledgement" or call.independent_of_reply:
                 return call.placeholder_reply
-            said = self._recorded_reply(calls.call_record_key(self.task, target.name, call))
-            known = known and bool(said)
-            return said or ""
+            recorded_reply = self._recorded_reply(calls.call_record_key(self.task, target.name, call))
+            are_messages_known = are_messages_known and bool(recorded_reply)
+            return recorded_reply or ""
 
         for dialogue in self.task.dialogues_raising_task_error(target):
-            known = True
+            are_messages_known = True
             for call in walk_calls(dialogue, find_reply_and_track_known):
                 if call.kind != "acknowledgement":
-                    yield call, known
+                    yield call, are_messages_known
 
     def sheets_and_keys_missing_replies(self) -> Iterator[tuple[ChatSheet, str]]:
         """Return the chats and keys whose replies are still wanted."""
@@ -136,8 +136,8 @@ class ManualRun:
 
     def last_answered_call(self, sheet: ChatSheet) -> Call | None:
         """Return the last call of a chat whose reply is in; None while it has none."""
-        kept = [call for key, call in sheet.calls.items() if self.tally.has_reply(key)]
-        return kept[-1] if kept else sheet.follows
+        answered_calls = [call for key, call in sheet.calls.items() if self.tally.has_reply(key)]
+        return answered_calls[-1] if answered_calls else sheet.follows
 
     def write_new_sheets(self) -> list[Path]:
         """Write the files of every chat that has replies missing and no files yet; the new ones."""
@@ -160,29 +160,31 @@ class ManualRun:
 
     def _format_messages_file(self, sheet: ChatSheet) -> str:
         if sheet.system in self.systems_whose_replies_people_write:
-            how = "Read the messages one after another, and write an answer to each one marked 'keep the reply'."
+            instruction = (
+                "Read the messages one after another, and write an answer to each one marked 'keep the reply'."
+            )
         elif sheet.needs_chat_per_question and len(sheet.calls) > 1:
             first = (
                 "open one, paste the introduction message by message,\nwait for the reply to each, then paste"
                 if sheet.introduction
                 else "open one, and paste"
             )
-            how = f"Ask every question in a new chat: {first} that question. Leave out the dashed lines."
+            instruction = f"Ask every question in a new chat: {first} that question. Leave out the dashed lines."
         elif sheet.follows is not None:
-            how = (
+            instruction = (
                 f"Continue in the chat in which you asked {sheet.follows.label}. Paste the messages below one after\n"
                 "another, each without its dashed line, and wait for the reply before you paste the next."
             )
         else:
-            how = (
+            instruction = (
                 "Open one new chat. Paste the messages below one after another, each without its dashed line, and\n"
                 "wait for the reply before you paste the next."
             )
-        lines = [f"{sheet.system}: {sheet.name}", "", how]
+        lines = [f"{sheet.system}: {sheet.name}", "", instruction]
         messages = [(message, "introduction; the reply to it is not kept") for message in sheet.introduction]
         messages += [(call.messages[-1], f"{call.label}, keep the reply") for call in sheet.calls.values()]
-        for number, (message, what) in enumerate(messages, 1):
-            title = f"message {number} of {len(messages)} · {what}"
+        for number, (message, message_label) in enumerate(messages, 1):
+            title = f"message {number} of {len(messages)} · {message_label}"
             lines += ["", f"{'-' * 20} {title} {'-' * 20}", "", message.content]
         return "\n".join(lines) + "\n"
 
@@ -196,10 +198,10 @@ class ManualRun:
             f"{_WRITE if is_written else _PASTE} under its line; leave empty what you don't have yet. Then: {collect}",
         ]
         for number, call in enumerate(sheet.calls.values(), len(sheet.introduction) + 1):
-            asked = " ".join(call.messages[-1].content.split())
+            question_text = " ".join(call.messages[-1].content.split())
             # People read the question here; who pastes it has all of it in the other file.
-            shown = asked if is_written else clip(asked)
-            lines += ["", f"{_MARK} message {number} · {call.label} · {shown}", ""]
+            printed_question = question_text if is_written else clip(question_text)
+            lines += ["", f"{_MARK} message {number} · {call.label} · {printed_question}", ""]
         return "\n".join(lines) + "\n"
 
     def read_replies_by_record_key(self, path: Path) -> dict[str, str]:
@@ -239,7 +241,7 @@ class ManualRun:
         lost = [label for label, key in keys.items() if key not in replies]
         if lost:
             raise DataError(path, f"the line '{_MARK} … · {lost[0]} · …' is missing; restore it above its reply.")
-        texts = {key: "\n".join(found).strip() for key, found in replies.items()}
+        texts = {key: "\n".join(reply_lines).strip() for key, reply_lines in replies.items()}
         return {key: text for key, text in texts.items() if text}
 
     async def record_replies(
@@ -266,13 +268,13 @@ class ManualRun:
         writer = RunWriter(self.folder)
         try:
             for key, text in replies_by_key.items():
-                known = self._recorded_reply(key)
-                if known == split_thoughts(text).answer:
+                recorded_reply = self._recorded_reply(key)
+                if recorded_reply == split_thoughts(text).answer:
                     result.known += 1
-                elif known is not None and wanted[key][1].kind == "summary":
+                elif recorded_reply is not None and wanted[key][1].kind == "summary":
                     # The chat that starts from a summary is prepared with it, so a summary stays.
                     result.final = (*result.final, key)
-                elif known is not None and not replace:
+                elif recorded_reply is not None and not replace:
                     result.conflicts = (*result.conflicts, key)
                 else:
                     system, call = wanted[key]

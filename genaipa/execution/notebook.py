@@ -110,22 +110,27 @@ def make_run_request_and_limits(
     systems: Systems, documents: Documents, arguments: RunOptions
 ) -> tuple[RunRequest, RunLimits]:
     """Make the request and limits from arguments: names, objects that have one, or classes of systems."""
-    given: dict[str, Any] = {**arguments}
-    given["systems"] = _system_names(systems)
-    given["documents"] = _names_given_in_argument("documents", documents)
-    given["effort"] = _names_given_in_argument("effort", given.get("effort", ()))
-    given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
-    given["kind"] = find_task_kind_or_plain(given.get("task", DEFAULT))
-    own = {
-        name: _convert_task_kind_option(name, option, given.pop(name))
+    request_options: dict[str, Any] = {**arguments}
+    request_options["systems"] = _system_names(systems)
+    request_options["documents"] = _names_given_in_argument("documents", documents)
+    request_options["effort"] = _names_given_in_argument("effort", request_options.get("effort", ()))
+    request_options["corpus"] = None if request_options.get("corpus") is None else str(request_options["corpus"])
+    request_options["kind"] = find_task_kind_or_plain(request_options.get("task", DEFAULT))
+    plan_options = {
+        name: _convert_task_kind_option(name, option, request_options.pop(name))
         for name, option in load_first_plan_option_by_name().items()
-        if name in given
+        if name in request_options
     }
-    given["plan"] = {**given.get("plan", {}), **{name: value for name, value in own.items() if value is not None}}
-    limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
+    request_options["plan"] = {
+        **request_options.get("plan", {}),
+        **{name: value for name, value in plan_options.items() if value is not None},
+    }
+    limits = {
+        field.name: request_options.pop(field.name) for field in fields(RunLimits) if field.name in request_options
+    }
     for name, limit in limits.items():
         convert_to_type({name: limit}, dict[str, _LIMITS[name]], "genaipa.run")  # type: ignore[valid-type]
-    return convert_to_type(given, RunRequest, "genaipa.run"), RunLimits(**limits)
+    return convert_to_type(request_options, RunRequest, "genaipa.run"), RunLimits(**limits)
 
 
 def _convert_task_kind_option(option_name: str, option: PlanOption, value: Any) -> Any:
@@ -143,7 +148,10 @@ def _system_names(systems: Systems) -> tuple[str, ...]:
     several = [systems] if isinstance(systems, str | type) else systems
     try:
         return tuple(
-            dict.fromkeys(one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}" for one in several)
+            dict.fromkeys(
+                system if isinstance(system, str) else f"{system.__module__}:{system.__qualname__}"
+                for system in several
+            )
         )
     except (AttributeError, TypeError):
         raise UsageError(f"give each system as a name or as your own class, not {systems!r}.") from None
@@ -199,11 +207,11 @@ async def run_async(
     2 of 2
     <Run ...-extractive-vpda: complete, 2 of 2 answers>
     """
-    here = find_workspace(workspace)
+    resolved_workspace = find_workspace(workspace)
     request, limits = make_run_request_and_limits(systems, documents, options)
-    prepared = prepare_run(here, request, observer)
+    prepared = prepare_run(resolved_workspace, request, observer)
     await carry_out_run(prepared, limits, observer)
-    return Run(here, prepared.open_or_create_folder())
+    return Run(resolved_workspace, prepared.open_or_create_folder())
 
 
 def judge(
@@ -227,13 +235,13 @@ def judge(
     >>> genaipa.judge("demo", "example_judge:RulesOfThumb")
     [<Run ...-judge-example_judge-RulesOfThumb: complete, ... answers>]
     """
-    here, names = resolve_workspace_and_run_names(runs, workspace)
+    resolved_workspace, names = resolve_workspace_and_run_names(runs, workspace)
     hears = observer or Observer()
     request = JudgeRequest(names, list_names(judges), passes, evidence, own_family)
-    with judging.hold_judging_lock(here):
-        prepared = judging.prepare_judge_runs(here, request, hears)
+    with judging.hold_judging_lock(resolved_workspace):
+        prepared = judging.prepare_judge_runs(resolved_workspace, request, hears)
         done = _run_coroutine(judging.carry_out_judge_runs(prepared, RunLimits(max_cost=max_cost), hears))
-    return [Run(here, folder) for folder, _ in done]
+    return [Run(resolved_workspace, folder) for folder, _ in done]
 
 
 def _run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -256,11 +264,11 @@ def _run_coroutine_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
         return await coroutine
 
     with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(asyncio.run, register_stop_and_await())
+        future = pool.submit(asyncio.run, register_stop_and_await())
         try:
-            return made.result()
+            return future.result()
         except BaseException:
-            for stop in stops if not made.done() else ():
+            for stop in stops if not future.done() else ():
                 stop()
             raise
 
@@ -268,11 +276,13 @@ def _run_coroutine_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
 def _add_run_options_to_signature(function: Callable[..., Any]) -> None:
     """Name every option where a notebook looks for what a function takes: in its signature."""
     signature = inspect.signature(function)
-    fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    fixed = [
+        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
     kind = inspect.Parameter.KEYWORD_ONLY
     takes = {
-        name: known.takes
-        for name, known in load_first_plan_option_by_name().items()
+        name: option.takes
+        for name, option in load_first_plan_option_by_name().items()
         if name not in RunOptions.__annotations__
     }
     named = [
@@ -287,7 +297,7 @@ def _default_option_value(option_name: str) -> Any:
     for holder in (RunRequest(("",)), RunLimits()):
         if hasattr(holder, option_name):
             return getattr(holder, option_name)
-    return known.default if (known := load_first_plan_option_by_name().get(option_name)) else None
+    return option.default if (option := load_first_plan_option_by_name().get(option_name)) else None
 
 
 for _function in (run, run_async):

@@ -60,14 +60,14 @@ def _make_resources_that_pull_documents(observer: Observer, *, offline: bool) ->
                     f"'{name}' has not been fetched, and this run is "
                     f"offline; run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
                 )
-            missing = ", ".join(other for other in documents if other in dataset.documents)
+            missing = ", ".join(document for document in documents if document in dataset.documents)
             observer.on_note(f"{missing}: not fetched yet; fetching the published {dataset.title} documents (once)")
             with observer.show_download(dataset.title) as progress:
                 dataset.pull(origin=None, offline=False, progress=progress)
 
     return Resources(
         observer.on_note,
-        lambda: [name for known in iterate_loadable_datasets() for name in known.documents],
+        lambda: [name for loadable_dataset in iterate_loadable_datasets() for name in loadable_dataset.documents],
         pull_missing_documents,
     )
 
@@ -80,13 +80,13 @@ _version = cache(metadata.version)
 
 def package_versions_for_manifest() -> dict[str, str]:
     """Name → version of Python, genaipa and the installed packages that matter to a run."""
-    found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
+    versions = {"python": platform.python_version(), "genaipa": genaipa.__version__}
     for package in (*(package for provider in list_providers() for package in provider.packages), *_PACKAGES):
         try:
-            found[package] = _version(package)
+            versions[package] = _version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def find_source_commit_and_whether_changed() -> tuple[str | None, bool | None]:
@@ -240,9 +240,9 @@ def prepare_run(workspace: Workspace, request: RunRequest, observer: Observer | 
         raise OptionError("citations", " is for a document that is sent, and this run sends none; leave it out.")
     run = PreparedRun(task, request.name, None, request.offline, corpus)
     if not request.new:
-        known = frozenset(folder.name for folder in list_run_folders_oldest_first(workspace))
+        earlier_run_names = frozenset(folder.name for folder in list_run_folders_oldest_first(workspace))
         run.folder = find_newest_run_of_same_plan(run, request.name)
-        run.find_begun = partial(find_newest_run_of_same_plan, run, request.name, known)
+        run.find_begun = partial(find_newest_run_of_same_plan, run, request.name, earlier_run_names)
     for note in task.notes if run.folder is None else ():
         observer.on_note(note)
     if run.folder is not None and not run.folder.is_complete():
@@ -287,21 +287,21 @@ def _find_begun_slice_or_refuse_other_plan(run: PreparedRun, wanted_slice: Study
     if study is None:
         return None
     plan = shared_plan_key(wanted_slice, run.spec.systems, run.spec.repetitions)
-    other = next(
+    differing_slice = next(
         (folder for folder in study.as_folders if shared_plan_key_of_head(folder.read_manifest_head()) != plan), None
     )
-    if other is not None:
-        head = other.read_manifest_head()
+    if differing_slice is not None:
+        head = differing_slice.read_manifest_head()
         assert head.slice is not None, "it is one"
         if head.slice.number != wanted_slice.number:
-            what = f"has {head.slice.number:,} slices, not {wanted_slice.number:,}"
+            difference = f"has {head.slice.number:,} slices, not {wanted_slice.number:,}"
         elif {*head.spec.systems} != {*run.spec.systems}:
-            what = f"asks {', '.join(head.spec.systems)}"
+            difference = f"asks {', '.join(head.spec.systems)}"
         else:
-            what = "started with a different corpus, or with other options, prompts or questions"
+            difference = "started with a different corpus, or with other options, prompts or questions"
         raise UsageError(
-            f"the study {wanted_slice.study} {what} ({other.name}); repeat its options, or choose another "
-            "name for this study."
+            f"the study {wanted_slice.study} {difference} ({differing_slice.name}); repeat its options, or choose "
+            "another name for this study."
         )
     return study.slices.get(wanted_slice.index)
 
@@ -350,7 +350,7 @@ def _check_vendor_citations_available(workspace: Workspace, request: RunRequest)
 
 def _expand_systems_by_effort_level(workspace: Workspace, request: RunRequest) -> Iterator[str]:
     """Yield the systems of a request: each that takes levels of effort by its name with each level, others once."""
-    taken = False
+    any_takes_effort = False
     for name in request.systems:
         system = resolve_system(name, workspace)
         if request.effort and system.effort:
@@ -358,9 +358,9 @@ def _expand_systems_by_effort_level(workspace: Workspace, request: RunRequest) -
         if not request.effort or (system.provider_record is not None and not system.provider_record.efforts):
             yield name
             continue
-        taken = True
+        any_takes_effort = True
         yield from (add_effort_to_system_name(name, level) for level in dict.fromkeys(request.effort))
-    if request.effort and not taken:
+    if request.effort and not any_takes_effort:
         raise OptionError("effort", f": {', '.join(request.systems)} has no levels of effort; leave it out.")
 
 
@@ -381,11 +381,13 @@ def prepare_resumed_run(
 
 def compute_input_digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
-    own = task.digests
+    task_digests = task.digests
     identities = {system.requested_name: system.name_with_file_digest for system in systems}
     texts = {"system_prompt": task.spec.system_prompt} if task.spec.system_prompt else {}
     digests = {name: sha256_of(text) for name, text in texts.items()}
-    return replace(own, systems=identities, task={**own.task, **digest_task_file_if_not_shipped(task), **digests})
+    return replace(
+        task_digests, systems=identities, task={**task_digests.task, **digest_task_file_if_not_shipped(task), **digests}
+    )
 
 
 def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digests: Digests) -> None:
@@ -394,10 +396,10 @@ def check_inputs_unchanged(folder: RunFolder, manifest: Manifest, current_digest
         before, after = getattr(manifest.digests, kind), getattr(current_digests, kind)
         changed = sorted(name for name in before if before[name] != after.get(name))
         if changed:
-            kept = f" (the original is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
+            original_location = f" (the original is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
             raise RunError(
                 f"{folder.name} can't be resumed: {kind.removesuffix('s')} '{changed[0]}' has changed since the run "
-                f"started. Restore it{kept}, or start a new run."
+                f"started. Restore it{original_location}, or start a new run."
             )
 
 

@@ -125,12 +125,12 @@ def measure_tokens_of_sampled_calls(task: Task, ready: ReadySystem) -> Iterator[
     def count_message_tokens(messages: Sequence[Message], document: str) -> int:
         total = 0
         for message in messages:
-            known = (document, message.content)
-            if known not in counted:
+            count_key = (document, message.content)
+            if count_key not in counted:
                 bare = _LENGTH.sub("", message.content)
                 replies = sum(map(int, _LENGTH.findall(message.content)))
-                counted[known] = replies + (target.count_tokens(bare, document) if bare else 0)
-            total += counted[known]
+                counted[count_key] = replies + (target.count_tokens(bare, document) if bare else 0)
+            total += counted[count_key]
         return total
 
     for dialogue in task.estimation_and_scale_raising_task_error(target)[0]:
@@ -141,22 +141,22 @@ def measure_tokens_of_sampled_calls(task: Task, ready: ReadySystem) -> Iterator[
         ):
             document = call.coordinates.get("document", "")
             shared, sent = 0, ready.resolved.messages_sent_to_model(call.messages)
-            for one, other in zip(before, sent, strict=False):
-                if one is not other:
+            for earlier_message, sent_message in zip(before, sent, strict=False):
+                if earlier_message is not sent_message:
                     break
                 shared += 1
             repeated = count_message_tokens(sent[:shared], document)
-            rest = count_message_tokens(sent[shared:], document)
+            fresh_tokens = count_message_tokens(sent[shared:], document)
             schema = call.settings.get("json_schema")
             # Providers put both before the messages.
             if head := [*prompt, *([Message("user", json.dumps(schema))] if schema else [])]:
                 form = count_message_tokens(head, document)
-                repeated, rest = (repeated + form, rest) if repeated else (0, rest + form)
+                repeated, fresh_tokens = (repeated + form, fresh_tokens) if repeated else (0, fresh_tokens + form)
             reply = _assume_reply_token_count(task, call, target)
             thoughts = ASSUMED_THOUGHTS.get(effort, 0)
             if task.spec.max_tokens:
                 thoughts = min(thoughts, max(0, task.spec.max_tokens - reply))
-            yield MeasuredCall(call, repeated + rest, reply + thoughts, repeated, thoughts)
+            yield MeasuredCall(call, repeated + fresh_tokens, reply + thoughts, repeated, thoughts)
             before = sent
 
 
@@ -256,12 +256,12 @@ async def make_system_ready(
             )
     else:
         resolved.refuse_unsupported_effort()
-    told = _check_retirement_and_list_server_notes(resolved, readiness)
-    for note in told:
+    server_notes = _check_retirement_and_list_server_notes(resolved, readiness)
+    for note in server_notes:
         say(note)
     context = resolved.entry.context or readiness.context or resolved.context_tokens
     target = await _make_target_with_token_counters(resolved, system, task, offline=offline)
-    ready = ReadySystem(resolved, system, resolved.tariff, context, target, [*notes, *told])
+    ready = ReadySystem(resolved, system, resolved.tariff, context, target, [*notes, *server_notes])
     if ready.are_tokens_guessed:
         ready.notes.append(estimated_tokens_note([resolved.requested_name]))
     return ready
@@ -279,8 +279,8 @@ async def start_system(system: System, resolved: ResolvedSystem) -> Readiness:
         raise
     except Exception as error:
         # A user's own assistant may raise anything.
-        said = redact_keys(f"{type(error).__name__}: {error}")
-        raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
+        error_text = redact_keys(f"{type(error).__name__}: {error}")
+        raise NotReadyError(f"{resolved.requested_name} can't be started ({error_text}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
         raise NotReadyError(f"{resolved.requested_name}: `start` returned no Readiness.", kind="exception")
     return readiness

@@ -92,7 +92,7 @@ async def carry_out_run(
         systems = await make_systems_ready(run, observer.on_note, started)
         if plan is not None:
             systems = _apply_batch_prices_and_give_notes(run, systems, observer)
-        least = (
+        least_share = (
             check_cap_and_find_least_slice_dollars(run, systems, limits.max_cost)
             if run.slice and limits.max_cost is not None
             else 0.0
@@ -106,7 +106,7 @@ async def carry_out_run(
             for sentence in repairs:
                 observer.on_note(sentence)
             if run.slice is not None and limits.max_cost is not None:
-                limits = replace(limits, max_cost=claim_cap_share(run, folder, limits.max_cost, least))
+                limits = replace(limits, max_cost=claim_cap_share(run, folder, limits.max_cost, least_share))
             with (
                 run.task.open_record_listener(folder) as keep,
                 observer.observer_while_asking(run, systems, limits.max_cost) as watching,
@@ -205,15 +205,15 @@ def save_manual_progress(manual: ManualRun) -> RunOutcome:
 def _set_system_facts_in_manifest(manifest: Manifest, systems: list[ReadySystem]) -> None:
     for ready in systems:
         name = ready.resolved.requested_name
-        known = manifest.systems.get(name)
+        earlier_facts = manifest.systems.get(name)
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
-            words=_find_origin_of_reply_words(ready, known),
+            words=_find_origin_of_reply_words(ready, earlier_facts),
             counter="; ".join(sorted({counter.label for counter in ready.target.counters.values()})),
             context=ready.context,
             part_tokens=ready.target.part_tokens,
-            served=known.served if known else [],
-            sent=known.sent if known else {},
+            served=earlier_facts.served if earlier_facts else [],
+            sent=earlier_facts.sent if earlier_facts else {},
             notes=ready.notes,
             price=ready.tariff.label if ready.tariff else "",
         )
@@ -224,8 +224,8 @@ def _find_origin_of_reply_words(ready: ReadySystem, earlier_facts: SystemFacts |
     if ready.system is None:
         return "own" if ready.resolved.is_manual else earlier_facts.words if earlier_facts else ""
     record = ready.resolved.provider_record
-    said: Words = getattr(ready.system, "words", record.words if record else "")
-    return said if said in get_args(Words) else ""
+    origin: Words = getattr(ready.system, "words", record.words if record else "")
+    return origin if origin in get_args(Words) else ""
 
 
 async def make_systems_ready(
@@ -237,11 +237,11 @@ async def make_systems_ready(
     """
     await refuse_retired_or_small_context_systems(run, will_start=started_systems is not None)
     ready = [
-        await make_system_ready(one, run.task, offline=run.offline, say=say, started_systems=started_systems)
-        for one in run.systems
+        await make_system_ready(system, run.task, offline=run.offline, say=say, started_systems=started_systems)
+        for system in run.systems
     ]
     refuse_oversized_documents(run, ready)
-    if guessed := [one.resolved.requested_name for one in ready if one.are_tokens_guessed]:
+    if guessed := [ready_system.resolved.requested_name for ready_system in ready if ready_system.are_tokens_guessed]:
         say(estimated_tokens_note(guessed))
     return ready
 

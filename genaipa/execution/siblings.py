@@ -65,9 +65,11 @@ def _make_slice_request_like_sibling(
     spec, plan, corpus = sibling.spec, assert_procedure_run_and_get_plan(sibling.spec), sibling.corpus
     assert sibling.slice is not None, "it is a slice"
     assert corpus is not None, "only a corpus has slices"
-    given = {name: value for name, value in asdict(plan).items() if name not in ("documents", "questions", "limit")}
+    plan_options = {
+        name: value for name, value in asdict(plan).items() if name not in ("documents", "questions", "limit")
+    }
     if plan.limit is not None:
-        given["limit"] = "-".join(map(str, plan.limit))
+        plan_options["limit"] = "-".join(map(str, plan.limit))
     return RunRequest(
         systems=spec.systems,
         corpus=corpus.file,
@@ -75,7 +77,7 @@ def _make_slice_request_like_sibling(
         stratify=corpus.stratified or None,
         kind=spec.kind,
         task=spec.task,
-        plan=given,
+        plan=plan_options,
         repetitions=spec.repetitions,
         seed=spec.seed,
         name=sibling.slice.study,

@@ -182,11 +182,11 @@ class BatchedSystem:
             for earlier in results:
                 self._unread[earlier.mark].add(earlier.offset)
             raise LeftOutError
-        found = results[number]
-        self._unread[found.mark].discard(found.offset)
-        if found.offset < 0:
+        result_place = results[number]
+        self._unread[result_place.mark].discard(result_place.offset)
+        if result_place.offset < 0:
             raise TransientError(f"{self.name}: the batch ended without this answer.", kind=UNDONE)
-        reply = self.system.parse_result_line(self._ledger.read_result(found.mark, found.offset), sent)
+        reply = self.system.parse_result_line(self._ledger.read_result(result_place.mark, result_place.offset), sent)
         return replace(reply, sent=reply.sent | {"batch": True})
 
     # -- handing in --
@@ -313,10 +313,10 @@ class BatchedSystem:
 
     async def _check_was_accepted_or_requeue(self, batch: Batch, submitted_at: float) -> bool:
         """Whether a batch was accepted; one that never was is asked again."""
-        found = await self._orphans.search_and_record_whether_accepted(batch, submitted_at)
-        if found is False:
+        was_accepted = await self._orphans.search_and_record_whether_accepted(batch, submitted_at)
+        if was_accepted is False:
             self._forget_pending_requests(batch.intended.lines)
-        return bool(found)
+        return bool(was_accepted)
 
     # -- collecting --
 
@@ -345,14 +345,14 @@ class BatchedSystem:
             await self._give_up_batch_and_requeue_after_delay(batch, state.failure)
             return
         wait = self._plan.first_look
-        for left in reversed(range(_DOWNLOADS)):
+        for retries_left in reversed(range(_DOWNLOADS)):
             try:
                 await self._ledger.save_results(batch, self.system.results(state))
                 break
             except NoReplyError as error:
                 if error.kind == "authentication":
                     raise
-                if not left:
+                if not retries_left:
                     raise TransientError(str(error), kind=error.kind, status=error.status) from None
                 self._say(f"{error}; fetching the results again")
                 await asyncio.sleep(wait)
@@ -364,11 +364,11 @@ class BatchedSystem:
 
     def _make_results_available(self, batch: Batch, *, was_cancelled: bool = False) -> None:
         """Have the results of a batch at hand; what somebody called off meanwhile is not asked again now."""
-        found = self._ledger.read_result_offsets_by_request_name(batch)
-        self._unread[batch.mark] = set(found.values())
+        offsets = self._ledger.read_result_offsets_by_request_name(batch)
+        self._unread[batch.mark] = set(offsets.values())
         for line, name in zip(batch.intended.lines, batch.request_names, strict=True):
-            if name in found or not was_cancelled:
-                self._results[line].append(_ResultPlace(batch.mark, found.get(name, -1)))
+            if name in offsets or not was_cancelled:
+                self._results[line].append(_ResultPlace(batch.mark, offsets.get(name, -1)))
                 self._out[line] -= 1
         self._news = True
         self._report_progress_and_list_pending()
@@ -388,8 +388,8 @@ class BatchedSystem:
             return
         self._troubles += 1
         if self._troubles > self._retries:
-            said = f"{error} ({self._troubles} times; resume later with: genaipa run --resume {self._run})"
-            self._error = PermanentError(said, kind=error.kind, status=error.status, fatal=True)
+            message = f"{error} ({self._troubles} times; resume later with: genaipa run --resume {self._run})"
+            self._error = PermanentError(message, kind=error.kind, status=error.status, fatal=True)
         first = self._plan.full if error.overload else self._plan.first_look
         wait = min(max(first * 2 ** (self._troubles - 1), error.retry_after or 0.0), LONGEST_RETRY_AFTER)
         self._not_before = time.monotonic() + wait

@@ -88,21 +88,21 @@ class BatchLedger:
                     try:
                         msgspec.json.decode(line, type=msgspec.Raw)
                     except msgspec.DecodeError:
-                        said = f"{batch.intended.system} sent a result line that is not JSON"
-                        raise TransientError(said, kind="malformed-reply") from None
+                        message = f"{batch.intended.system} sent a result line that is not JSON"
+                        raise TransientError(message, kind="malformed-reply") from None
                     file.write(mask_api_keys(line.decode(errors="replace"), keys).encode() + b"\n")
 
     def read_result_offsets_by_request_name(self, batch: Batch) -> dict[str, int]:
         """Name of a line → byte offset of its result on disk, the first of each; a DataError if they can't be read."""
-        path, offset, found = self._results_path(batch.mark), 0, dict[str, int]()
+        path, offset, offsets = self._results_path(batch.mark), 0, dict[str, int]()
         try:
             with path.open("rb") as file:
                 for line in file:
-                    found.setdefault(read_request_name_or_empty(line), offset)
+                    offsets.setdefault(read_request_name_or_empty(line), offset)
                     offset += len(line)
         except OSError as error:
             raise self._make_unreadable_error(path, error) from None
-        return found
+        return offsets
 
     def read_result(self, batch_mark: str, byte_offset: int) -> dict[str, Any]:
         """Read one line of results; a DataError if it can't be read."""
@@ -188,13 +188,17 @@ class UnconfirmedBatches:
             except TransientError as error:
                 self._say(f"{error}; checking again whether a batch was accepted")
                 continue
-            found = next((state for state in listed if state.mark == batch.mark), None)
+            matching_state = next((state for state in listed if state.mark == batch.mark), None)
             maybe = [state for state in listed if not state.mark and self._may_be_same_batch(batch, state)]
             for state in maybe:
-                if found is None and state.ended and await self._match_results_or_note_foreign_batch(batch, state):
-                    found = state
-            if found is not None:
-                await self._ledger.record_batch_step(batch, "submitted", id=found.id)
+                if (
+                    matching_state is None
+                    and state.ended
+                    and await self._match_results_or_note_foreign_batch(batch, state)
+                ):
+                    matching_state = state
+            if matching_state is not None:
+                await self._ledger.record_batch_step(batch, "submitted", id=matching_state.id)
                 return True
             # A batch that may be it, and whose lines can't be read yet, is waited for.
             if time.time() > deadline and all(state.id in self._foreign for state in maybe):
@@ -205,8 +209,8 @@ class UnconfirmedBatches:
 
     def _may_be_same_batch(self, batch: Batch, state: BatchState) -> bool:
         """Whether a batch without a mark, which no other of ours is, may be this one."""
-        known = {one.id for one in self._ledger.batches.values()}
-        return state.total == batch.request_count and state.id not in known | self._foreign
+        recorded_ids = {recorded_batch.id for recorded_batch in self._ledger.batches.values()}
+        return state.total == batch.request_count and state.id not in recorded_ids | self._foreign
 
     async def _match_results_or_note_foreign_batch(self, batch: Batch, state: BatchState) -> bool:
         """Whether the lines of an ended batch are this one's: a mark is in their names alone."""
