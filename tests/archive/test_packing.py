@@ -401,7 +401,7 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
     assert not {"genaipa", "pytest"} & {line.partition("==")[0] for line in pins}
     readme = (packed / "README.md").read_text()
     assert "Texts: `Apache-2.0`, `CC-BY-4.0`." in readme
-    assert " scoring events, made with" in readme, "what was withdrawn or only looked at is no score"
+    assert " scores, made with" in readme, "what was withdrawn or only looked at is no score"
     assert "`ada`, `bo`" in (packed / "ARTIFACT-APPENDIX.md").read_text(), (
         "the archive has what bo gave, left out or not"
     )
