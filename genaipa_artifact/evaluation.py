@@ -185,20 +185,22 @@ class HumanEvaluationRecords:
 
         A wrapper (`rag/SYSTEM`) sends the system within it something else.
         """
-        others = set()
+        excluded_systems = set()
         for source in self.study.sources:
             for name, facts in source.manifest.systems.items():
                 provider = find_provider(facts.model or name)
                 if provider is not None and (provider.by_hand or provider.wraps):
-                    others.add((source.folder.name, name))
+                    excluded_systems.add((source.folder.name, name))
         answers = self.answers_with_known_prompts
         places = pd.MultiIndex.from_frame(answers[["run", "system"]].astype(str))
-        return answers[~places.isin(sorted(others))] if others else answers
+        return answers[~places.isin(sorted(excluded_systems))] if excluded_systems else answers
 
     @cached_property
     def descriptions_of_stand_ins(self) -> dict[str, str]:
         """System → what writes its replies, where that is known to be rules, a file or people, in all runs."""
-        known = set(map(tuple, self.answers_with_known_prompts[["run", "system"]].astype(str).to_numpy()))
+        pairs_with_known_prompts = set(
+            map(tuple, self.answers_with_known_prompts[["run", "system"]].astype(str).to_numpy())
+        )
         runs_and_systems = set(map(tuple, self.scorable_answers[["run", "system"]].astype(str).to_numpy()))
         facts_by_place = {
             (source.folder.name, name): facts
@@ -207,7 +209,7 @@ class HumanEvaluationRecords:
         }
         descriptions: dict[str, set[str]] = {}
         for run, system in runs_and_systems:
-            facts = facts_by_place.get((run, system)) if (run, system) in known else None
+            facts = facts_by_place.get((run, system)) if (run, system) in pairs_with_known_prompts else None
             about = _describe_stand_in_or_empty(facts.model or system) if facts else ""
             descriptions.setdefault(system, set()).add(about)
         return {

@@ -226,10 +226,10 @@ def describe_screen_while_scoring(records: HumanEvaluationRecords) -> HedsAnswer
 
 def _count_other_scores_not_blind(records: HumanEvaluationRecords) -> str:
     """Say how many scores that don't name the desk were given in sight of whose answer it was; empty for none."""
-    others = [score for score in records.scores if not score.order]
-    count = sum(not score.blind for score in others)
-    part = _format_part_of_whole(count, len(others), "score")
-    names = "names" if len(others) == 1 else "name"
+    scores_without_desk = [score for score in records.scores if not score.order]
+    count = sum(not score.blind for score in scores_without_desk)
+    part = _format_part_of_whole(count, len(scores_without_desk), "score")
+    names = "names" if len(scores_without_desk) == 1 else "name"
     return f"{part} that {names} no desk {'is' if count == 1 else 'are'} recorded as not blind." if count else ""
 
 

@@ -58,11 +58,11 @@ def _phrase_scored_questions(records: HumanEvaluationRecords) -> str:
     if not documents:
         return ""
     first = scored[~scored["is_follow_up"]]
-    asked = records.study.questions
+    study_questions = records.study.questions
     ids = set(first["question"].astype(str))
-    texts = {asked.texts.get(question, "") for question in ids}
+    texts = {study_questions.texts.get(question, "") for question in ids}
     # Runs may have asked different words under one id, or the same under several.
-    is_count_known = not ids & asked.reworded and len(texts - {""}) == len(ids)
+    is_count_known = not ids & study_questions.reworded and len(texts - {""}) == len(ids)
     phrase = format_count(len(ids), "question") if is_count_known else "questions"
     paraphrases = int(first["wording"].astype(str).str.startswith("paraphrase").sum())
     if paraphrases:
@@ -273,12 +273,12 @@ def describe_selection_of_scored_answers(records: HumanEvaluationRecords) -> Hed
     seeds, beside = {draw.seed for draw in draws}, len(scored) - scored_count
     seed = f" (seed {seeds.pop()})" if len(seeds) == 1 else ""
     strata = ", within each stratum of the documents" if draws and all(draw.stratum for draw in draws) else ""
-    others = f", and {beside:,} that chance did not draw" if beside else ""
+    undrawn_note = f", and {beside:,} that chance did not draw" if beside else ""
     return HedsAnswer(
         join_sentences(
             f"Chance{seed} drew {drawn_count:,} of {format_count(population_count, 'answer')}, within each system "
             f"and experiment{strata}, by turns of the questions and, within these, of the documents. Scored are "
-            f"{scored_count:,} of the {drawn_count:,}{others}.",
+            f"{scored_count:,} of the {drawn_count:,}{undrawn_note}.",
             f"Of some systems and experiments it drew all answers, {whole_count:,} in all." if whole_count else "",
             "Follow-ups are an experiment of their own." if outputs["is_follow_up"].any() else "",
             about_inputs,

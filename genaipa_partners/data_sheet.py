@@ -85,8 +85,8 @@ def _describe_dealing(split: StudySplit) -> Iterator[tuple[str, str, str]]:
     )
     yield "3.1.2", f"{dealt}{trained if any(training) else ''}", _SPLIT
     if any(training):
-        fewest, most = min(training), max(training)
-        count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        minimum, maximum = min(training), max(training)
+        count = f"{maximum:,}" if minimum == maximum else f"{minimum:,} to {maximum:,}"
         yield (
             "3.2.4",
             f"Scores by reference analysts, to train by, came with the packs of partners: {count} each.",
@@ -105,10 +105,10 @@ def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[
     documents = dict(zip(rows["answer"], rows["document"], strict=True))
     threads = []
     for text, originals in {text: stands for share in split.partners for text, stands in share.answers.items()}.items():
-        known = sorted(answer for answer in originals if answer in systems)
-        if known:
-            system = min(systems[answer] for answer in known)
-            language = study.document_languages.get(documents[known[0]], "")
+        studied_answers = sorted(answer for answer in originals if answer in systems)
+        if studied_answers:
+            system = min(systems[answer] for answer in studied_answers)
+            language = study.document_languages.get(documents[studied_answers[0]], "")
             threads.append(AnswerThread((text,), system, language))
     texts = {text for thread in threads for text in thread.answers}
     weakest = estimate_lowest_detection_power(
@@ -123,8 +123,8 @@ def _describe_power_of_split(split: StudySplit, study: Study) -> Iterator[tuple[
         f"and {ANSWER_DEVIATION:g} between answers."
     )
     yield "3.1.3.1", method, _SPLIT
-    found = f"about {weakest.power:.0%} (for {weakest.partner}, who is found least often)"
-    yield "3.1.3.2", f"Of the comparison of partners: {found}.", _SPLIT
+    power_in_words = f"about {weakest.power:.0%} (for {weakest.partner}, who is found least often)"
+    yield "3.1.3.2", f"Of the comparison of partners: {power_in_words}.", _SPLIT
     yield "3.1.3.3", "Of the comparison of partners: genaipa_partners.power.", _SPLIT
 
 

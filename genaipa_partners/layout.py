@@ -57,8 +57,10 @@ class RunLayout:
                 own_set, questions=tuple(questions.values()), categories=added_set.categories | own_set.categories
             )
         for document, annotated in added.annotations.items():
-            own = self.annotations.setdefault(document, annotated)
-            self.annotations[document] = msgspec.structs.replace(own, answers=annotated.answers | own.answers)
+            own_annotations = self.annotations.setdefault(document, annotated)
+            self.annotations[document] = msgspec.structs.replace(
+                own_annotations, answers=annotated.answers | own_annotations.answers
+            )
         return True
 
     def encode_files_about(self, document_names: Collection[str]) -> dict[str, bytes]:

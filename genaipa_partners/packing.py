@@ -323,8 +323,8 @@ class _PartnerPack:
         """Write the pack with these scores to train by, and return what the coordinator keeps of it."""
         events = [self._make_training_event(answer, event) for answer, event in training_scores]
         runs = {f"answers-{number + 1}": files for number, files in sorted(self._make_files_by_run_number().items())}
-        with tempfile.TemporaryDirectory() as made:
-            folder = Path(made)
+        with tempfile.TemporaryDirectory() as temporary_path:
+            folder = Path(temporary_path)
             write_file_making_folder(folder / MARKER, b"# A part of a study, to be scored: see pack.json.\n")
             copy_own_rubric_into_pack(folder, find_rubric_path(self._study.workspace))
             if (guidelines := self._study.workspace.home / GUIDELINES).is_file():

@@ -93,8 +93,8 @@ def _share_of_studies_blaming_another(distance: float, reach: float) -> float:
     """
     step = 0.02
     above = distance / 2 + np.arange(step / 2, 8, step)
-    found = ndtr((distance - reach - above / 2) / 0.75**0.5)
-    return float(2 * step * (np.exp(-(above**2) / 2) * found).sum() / (2 * pi) ** 0.5)
+    blamed_share = ndtr((distance - reach - above / 2) / 0.75**0.5)
+    return float(2 * step * (np.exp(-(above**2) / 2) * blamed_share).sum() / (2 * pi) ** 0.5)
 
 
 def describe_split_if_too_weak(

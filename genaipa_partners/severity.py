@@ -340,8 +340,8 @@ def average_without_partner_severity(
     value, partner, answer = values[chosen_scores], partners[chosen_scores], answers[chosen_scores]
     places, inverse = np.unique(answer, return_inverse=True)
     counts = np.bincount(inverse)
-    own = np.ones(len(answer)) if answer_weights is None else answer_weights[chosen_scores]
-    answer_weight = np.bincount(inverse, own / counts[inverse])
+    score_weights = np.ones(len(answer)) if answer_weights is None else answer_weights[chosen_scores]
+    answer_weight = np.bincount(inverse, score_weights / counts[inverse])
     answer_shares = answer_weight / answer_weight.sum()
     weight = answer_shares[inverse] / counts[inverse]
     by_answer = np.bincount(inverse, (value - fit.effects[partner]) / counts[inverse])

@@ -74,7 +74,7 @@ def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredRecordHead) 
     targets = (
         [span for _, span in locate_annotated_sections(annotated, document, part_set) if span] if annotated else []
     )
-    own = [reference for reference in evidence.references if not reference.outside]
+    own_references = [reference for reference in evidence.references if not reference.outside]
     return {
         "vendor_citations": len(cited),
         "vendor_right": sum(right.overlaps_passage(span) for span in spans),
@@ -83,9 +83,9 @@ def _count_vendor_and_own_citations(run: RunInputs, record: MeasuredRecordHead) 
             any(overlap_by_half_of_shorter(sentence, span) for sentence in sentences for span in spans)
             for sentences in right.sections
         ),
-        "own_citations": len(own),
-        "own_right": sum(bool(reference.expected) for reference in own),
-        "own_sections": len({targets[index] for reference in own for index in reference.expected}),
+        "own_citations": len(own_references),
+        "own_right": sum(bool(reference.expected) for reference in own_references),
+        "own_sections": len({targets[index] for reference in own_references for index in reference.expected}),
         "annotated_sections": len(right.sections),
     }
 
@@ -144,9 +144,14 @@ def tabulate_vendor_and_own_citation_quality(study: Study) -> Table:
 
 
 def _compare_vendor_and_own_citations(rows: pd.DataFrame) -> dict[str, object]:
-    vendor, own = (rows[name] / rows["annotated_sections"] for name in ("vendor_sections", "own_sections"))
-    recalls = [estimate_crossed_mean(recall, rows["question"], rows["document"]).mean for recall in (vendor, own)]
-    difference = estimate_crossed_mean(vendor - own, rows["question"], rows["document"], limits=(-1, 1))
+    vendor_recalls, own_recalls = (
+        rows[name] / rows["annotated_sections"] for name in ("vendor_sections", "own_sections")
+    )
+    recalls = [
+        estimate_crossed_mean(recall, rows["question"], rows["document"]).mean
+        for recall in (vendor_recalls, own_recalls)
+    ]
+    difference = estimate_crossed_mean(vendor_recalls - own_recalls, rows["question"], rows["document"], limits=(-1, 1))
     sums = rows[[*_MEANINGS]].sum()
     return {
         "answers": len(rows),

@@ -35,9 +35,9 @@ def describe_passages_for_data_sheet(
         if find_provider(facts.model or name) is RagSystem.provider
     }
     # Without the document in the conversation there is nothing to retrieve, and passages are the reader's own.
-    given = study.answers[(study.answers["passages"] > 0) & (study.answers["initialization"] == "document")]
-    places = zip(given["run"].astype(str), given["system"].astype(str), strict=True)
-    replaced = given.loc[[place in retrieving for place in places]]
+    replies = study.answers[(study.answers["passages"] > 0) & (study.answers["initialization"] == "document")]
+    runs_and_systems = zip(replies["run"].astype(str), replies["system"].astype(str), strict=True)
+    replaced = replies.loc[[run_and_system in retrieving for run_and_system in runs_and_systems]]
     if systems := sorted(map(str, replaced["system"].unique())):
         sentence = (
             f"For {format_count(len(replaced), 'reply', 'replies')} of {join_some(systems, _LISTED)}, passages stood "

@@ -347,8 +347,8 @@ class _RunReading:
         alike: dict[frozenset[str], frozenset[str]] = {}
         for order_key, order in manifest.orders.items():
             document = order_key.rpartition("|")[0]
-            asked = {question for _, question in plan.pair_wordings_with_questions(order)}
-            every = planned.get(document, frozenset()) | asked
+            questions = {question for _, question in plan.pair_wordings_with_questions(order)}
+            every = planned.get(document, frozenset()) | questions
             planned[document] = alike.setdefault(every, every)
         return planned
 

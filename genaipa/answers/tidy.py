@@ -89,7 +89,7 @@ def metric_display_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 ORDERED: dict[str, tuple[str, ...]] = {
-    "experiment": tuple(name for name, known in EXPERIMENTS.items() if known.label),
+    "experiment": tuple(name for name, experiment in EXPERIMENTS.items() if experiment.label),
     "source": ("faq", "user"),
     "status": ("answered", "truncated", "refused", "failed", "missing"),
 }

@@ -131,8 +131,8 @@ def pack_study(
     from genaipa.reports.provenance import package_versions
     from genaipa.reports.report import Report
 
-    with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as temporary_path, open_existing_store(workspace) as store:
+        folder = Path(temporary_path)
         study = gather_study(workspace, sources, store)
         absent = _write_pack_workspace_and_list_absent(
             folder, sources, study, include_withheld_texts=include_withheld_texts
@@ -215,7 +215,7 @@ def write_pack_file(file: Path, content_folder: Path, pack_contents: Pack) -> No
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
     listed = msgspec.json.encode(msgspec.structs.replace(pack_contents, files=digests))
     try:
-        with open_for_atomic_write(file) as made, zipfile.ZipFile(made, "w") as archive:
+        with open_for_atomic_write(file) as stream, zipfile.ZipFile(stream, "w") as archive:
             archive.writestr(_zip_entry(PACK), msgspec.json.format(listed, indent=1) + b"\n")
             for name in digests:
                 archive.writestr(_zip_entry(name), files[name])
@@ -341,7 +341,7 @@ class _RedactedRun:
                 for name, document in self._kept.items()
             )
         if name == INTRODUCTIONS:
-            left_out = {PurePosixPath(one).stem for one in self._left_out}
+            left_out = {PurePosixPath(file_name).stem for file_name in self._left_out}
             return b"".join(self._source.folder.introductions.iterate_lines_except_digests(left_out))
         path = self._source.folder.path / name
         if name not in self._worded:
@@ -365,7 +365,7 @@ class _RedactedRun:
 
     @cached_property
     def _withheld_documents_to_search(self) -> OtherDocuments:
-        siblings = {name: kept[name].text for name, kept in self._withheld.items()}
+        siblings = {name: slice_documents[name].text for name, slice_documents in self._withheld.items()}
         return OtherDocuments({name: self._unredacted_document_text(name) for name in self._documents} | siblings)
 
     def _unredacted_document_text(self, document: str) -> str:

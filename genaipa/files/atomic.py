@@ -59,10 +59,10 @@ def open_draft_folder(folder: Path) -> Iterator[Path]:
     if not is_new and not folder.is_dir():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
     missing_parents = [parent for parent in folder.parents if not parent.exists()]
-    place = folder.parent if is_new else folder
+    scratch_parent = folder.parent if is_new else folder
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name[:40]}-", dir=place) as scratch:
+        scratch_parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name[:40]}-", dir=scratch_parent) as scratch:
             # A folder of its own, as others may read what is written, but not a temporary folder.
             draft = Path(scratch) / "draft"
             draft.mkdir()

@@ -260,7 +260,7 @@ class Readability:
     def formula_in_words(self) -> str:
         """The formula for people: its largest terms first, `180 - words/sentences - 58.5 syllables/words`."""
         terms = {"words/sentences": self.sentence, "syllables/words": self.syllable}
-        terms_in_words = [f"{number:+g} {what}".replace("-1 ", "-") for what, number in terms.items()]
+        terms_in_words = [f"{number:+g} {ratio}".replace("-1 ", "-") for ratio, number in terms.items()]
         terms_in_words.insert(len(terms_in_words) if self.grades else 0, f"{self.base:+g}")
         return " ".join(f"{term[0]} {term[1:]}" for term in terms_in_words).removeprefix("+ ")
 

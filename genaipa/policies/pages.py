@@ -52,8 +52,8 @@ class StructureCounts:
         if not self.tables and not self.lists:
             return ""
         lost = _tables_and_lists_in_words(self.lost_tables, self.lost_lists)
-        place = f"; {lost} missing from the text, so check it" if lost else ", all in the text"
-        return f"{_tables_and_lists_in_words(self.tables, self.lists)} in the page{place}"
+        completeness = f"; {lost} missing from the text, so check it" if lost else ", all in the text"
+        return f"{_tables_and_lists_in_words(self.tables, self.lists)} in the page{completeness}"
 
 
 def _tables_and_lists_in_words(tables: int, lists: int) -> str:

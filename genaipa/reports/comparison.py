@@ -338,7 +338,7 @@ def compare_sides(
     apart, common = note_differences_and_common_questions(first, second)
     if apart:
         shared = restrict_side_to_questions(first, common), restrict_side_to_questions(second, common)
-        if not all(part["counted"].any() for part in (each.frame for each in shared)):
+        if not all(part["counted"].any() for part in (side.frame for side in shared)):
             raise UnscoredError(
                 f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
                 f"Ask both about the same documents, and {'have the judge score' if judge else 'score'} them."

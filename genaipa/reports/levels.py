@@ -118,17 +118,17 @@ def _spending_ratios_and_thought_tokens(
     higher_level_spending: pd.DataFrame, lower_level_spending: pd.DataFrame
 ) -> dict[str, float]:
     """Return the ratios of money and time over the cells of both, and the mean tokens of thoughts of each."""
-    both = higher_level_spending.merge(
+    paired_cells = higher_level_spending.merge(
         lower_level_spending, left_index=True, right_index=True, suffixes=("_more", "_less")
     )
-    costs, seconds = (both[[f"{name}_more", f"{name}_less"]].dropna() for name in _RATIOS.values())
+    costs, seconds = (paired_cells[[f"{name}_more", f"{name}_less"]].dropna() for name in _RATIOS.values())
     mean_costs, median_seconds = costs.mean().tolist(), seconds.median().tolist()
     measured = min(median_seconds) >= INSTANT
     return {
         "money": mean_costs[0] / mean_costs[1] if mean_costs[1] > 0 else float("nan"),
         "time": median_seconds[0] / median_seconds[1] if measured else float("nan"),
-        "thoughts": both["thought_tokens_more"].mean(),
-        "thoughts_less": both["thought_tokens_less"].mean(),
+        "thoughts": paired_cells["thought_tokens_more"].mean(),
+        "thoughts_less": paired_cells["thought_tokens_less"].mean(),
     }
 
 

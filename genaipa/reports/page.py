@@ -496,15 +496,15 @@ def _study_facts(report: Report, sources: Sequence[SelectedRun]) -> list[tuple[s
     published = ["a published study"] if (counted["unit"] == "table").any() else []
     scorers = [format_count(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
-    asked = frame[frame["status"] != "missing"]
-    answer_count, present = asked.loc[asked["unit"] == "answer", "key"].nunique(), set(asked["category"])
+    rows = frame[frame["status"] != "missing"]
+    answer_count, present = rows.loc[rows["unit"] == "answer", "key"].nunique(), set(rows["category"])
     categories = [(short, name) for short, name in study.questions.categories.items() if short in present]
     return [
         ("Systems", ", ".join(_list_source_systems(sources))),
         *task_facts,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
         ("Runs", _describe_runs_and_dates(sources)),
-        ("Questions asked", f"{answer_count:,}, of {format_count(asked['question'].nunique(), 'different question')}"),
+        ("Questions asked", f"{answer_count:,}, of {format_count(rows['question'].nunique(), 'different question')}"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
         ("Scores in the averages", f"{len(counted):,}{_note_count_of_different_answer_texts(counted)}"),
         ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_judges_or_nobody(study)),

@@ -89,7 +89,7 @@ def build_comparison_side(
     sets: dict[str, QuestionSet | None] = {}
     for source in sources:
         if source.folder.name in asked_by_run:
-            asked = asked_by_run[source.folder.name]
+            questions_by_document = asked_by_run[source.folder.name]
             manifest, plan = source.manifest, assert_procedure_run_and_get_plan(source.manifest.spec)
             for document in documents & manifest.documents.keys():
                 new_side.texts[document].add(manifest.documents[document].digest)
@@ -97,7 +97,7 @@ def build_comparison_side(
                 if digest not in sets:
                     sets[digest] = RunDocumentsAndQuestions(workspace, source.folder).questions(document)
                 if (question_set := sets[digest]) is not None:
-                    asked_questions = (*asked.get(document, ()), *asked.get("", ()))
+                    asked_questions = (*questions_by_document.get(document, ()), *questions_by_document.get("", ()))
                     _add_asked_texts(new_side, document, asked_questions, question_set, plan.wordings)
     return new_side
 
@@ -141,11 +141,11 @@ def _select_experiments_or_raise_if_unscored(
 def _list_questions_by_run_and_document(frame: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, Wording]]]]:
     """Run → document → the questions of its rows and their wordings; a mean over documents has neither."""
     columns = ["run", "document", "question", "wording"]
-    asked: defaultdict[str, dict[str, list[tuple[str, Wording]]]] = defaultdict(dict)
+    questions_by_run: defaultdict[str, dict[str, list[tuple[str, Wording]]]] = defaultdict(dict)
     places = frame[columns].astype(object).drop_duplicates().fillna("")
     for run, document, question, wording in places.itertuples(index=False, name=None):
-        asked[run].setdefault(document, []).append((question, wording))
-    return asked
+        questions_by_run[run].setdefault(document, []).append((question, wording))
+    return questions_by_run
 
 
 def _add_asked_texts(

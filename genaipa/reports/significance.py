@@ -304,7 +304,7 @@ def begin_detectable_difference_sentence(
     They are points of M_all, infinite where no difference on its scale would be; `document_count` is 0 where they are
     not known.
     """
-    known = [
+    sizes_and_targets = [
         (size, target)
         for size, target in (
             (sizes.policies, "for policies like these"),
@@ -312,15 +312,17 @@ def begin_detectable_difference_sentence(
         )
         if not math.isnan(size)
     ]
-    if not known:
+    if not sizes_and_targets:
         return ""
-    found = " and one ".join(f"of {size:.1f} {target}" for size, target in known if size <= M_ALL_WIDTH)
-    missed = " or ".join(target for size, target in known if size > M_ALL_WIDTH)
+    detectable_sizes = " and one ".join(
+        f"of {size:.1f} {target}" for size, target in sizes_and_targets if size <= M_ALL_WIDTH
+    )
+    missed = " or ".join(target for size, target in sizes_and_targets if size > M_ALL_WIDTH)
     none = f"no difference in {OVERALL} {missed} (not even of {M_ALL_WIDTH:g}, the whole scale)"
-    of_size = f"a difference in {OVERALL} {found}"
+    of_size = f"a difference in {OVERALL} {detectable_sizes}"
     about = f" and {format_count(document_count, 'document')}" if document_count else ""
     return (
         f"Power: with these {question_count} questions{about} "
-        f"{' and '.join(words for words, given in ((of_size, found), (none, missed)) if given)} "
+        f"{' and '.join(words for words, targets in ((of_size, detectable_sizes), (none, missed)) if targets)} "
         f"would be found in {POWER:.0%} of studies"
     )

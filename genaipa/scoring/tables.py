@@ -439,7 +439,7 @@ def _format_screen_contents(on_screen: ScreenContents | None) -> str:
         "evidence": on_screen.evidence,
         "suggestion": on_screen.suggestion,
         "withheld": [f"{metric}:{format_signed_value(value)}" for metric, value in on_screen.withheld.items()],
-        "aids": [f"{name}:{_AID_STATES[shown]}" for name, shown in on_screen.aids.items()],
+        "aids": [f"{name}:{_AID_STATES[is_shown]}" for name, is_shown in on_screen.aids.items()],
     }
     flags = [name for name in ("nearest", "grey") if getattr(on_screen, name)]
     return (

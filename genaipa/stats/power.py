@@ -76,14 +76,14 @@ def estimate_variance_components(question_document_differences: Floats) -> Varia
         [number - questions_alike, question_count - documents_alike, question_count - 1],
         [document_count - questions_alike, number - documents_alike, document_count - 1],
     ]
-    of_questions, of_documents, rest = map(
+    of_questions, of_documents, residual = map(
         float, np.linalg.lstsq(np.array(expected), [value @ value, question_squares, document_squares], rcond=1e-9)[0]
     )
     if document_count == number:
-        of_documents, rest = 0.0, of_documents + rest
+        of_documents, residual = 0.0, of_documents + residual
     if question_count == number:
-        of_questions, rest = of_questions + rest, 0.0
-    return VarianceComponents(of_questions, of_documents, rest)
+        of_questions, residual = of_questions + residual, 0.0
+    return VarianceComponents(of_questions, of_documents, residual)
 
 
 def find_detectable_differences(

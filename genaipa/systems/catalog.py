@@ -204,12 +204,14 @@ class ResolvedSystem:
         """
         levels = self.effort_levels if server_efforts is None else server_efforts
         if self.effort and levels is not None and self.effort not in levels:
-            taken = (
+            effort_note = (
                 f"it takes {join_names(levels)}"
                 if levels
                 else "it has no levels of effort; leave out what follows the @"
             )
-            raise UsageError(f"{self.requested_name}: {self.model} does not take the effort '{self.effort}': {taken}.")
+            raise UsageError(
+                f"{self.requested_name}: {self.model} does not take the effort '{self.effort}': {effort_note}."
+            )
 
     def messages_sent_to_model(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
@@ -308,12 +310,12 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     catalog, broken = _read_system_entries_and_errors(workspace)
     bare, effort = (name, "") if name in catalog or name in broken else split_system_name_and_effort(name)
     if entry := catalog.get(bare):
-        own = split_system_name_and_effort(entry.system)[1]
-        if own and effort:
+        entry_effort = split_system_name_and_effort(entry.system)[1]
+        if entry_effort and effort:
             raise UsageError(
                 f"'{clip(name)}': {bare} is {entry.system}; leave out '@{effort}', or name the model itself."
             )
-        effort = effort or own
+        effort = effort or entry_effort
     _refuse_unknown_effort_level_in_name(name, catalog)
     resolved = _resolve_without_effort(bare, workspace, catalog, broken)
     if not effort:
@@ -336,8 +338,8 @@ def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
 def _refuse_unknown_effort_level_in_name(system_name: str, catalog: Mapping[str, CatalogEntry]) -> None:
     """Raise a UsageError for a known model with a level behind it that is none."""
     bare, at, level = system_name.rpartition("@")
-    known = {*catalog, *(entry.system for entry in catalog.values())}
-    if at and system_name not in known and bare in known and level not in EFFORTS:
+    known_names = {*catalog, *(entry.system for entry in catalog.values())}
+    if at and system_name not in known_names and bare in known_names and level not in EFFORTS:
         raise UsageError(
             f"'{clip(system_name)}': '{clip(level)}' is not a level of effort; the levels are {join_names(EFFORTS)}."
         )

@@ -40,19 +40,19 @@ def place_citations_and_count_unplaced(citations: Sequence[Citation], messages: 
     for citation in citations:
         index = citation.document
         start, part = sent[index] if index is not None and 0 <= index < len(sent) else (0, "")
-        place = _find_cited_span(citation, part)
-        if place is None:
+        span = _find_cited_span(citation, part)
+        if span is None:
             # Of a document that the server numbers in another way.
-            start, part, place = next(
+            start, part, span = next(
                 (
-                    (at, text, found)
+                    (at, text, nearest_span)
                     for at, text in sent
-                    if (found := _find_words_nearest_to_offset(citation.text, text, 0))
+                    if (nearest_span := _find_words_nearest_to_offset(citation.text, text, 0))
                 ),
                 (0, "", None),
             )
-        if place is not None:
-            first, last = place
+        if span is not None:
+            first, last = span
             passages[Passage(part[first:last], cited=True, start=start + first, end=start + last)] = None
         elif citation.text.strip():
             passages[Passage(citation.text, cited=True)] = None
@@ -76,8 +76,12 @@ def _find_words_nearest_to_offset(cited_words: str, text: str, offset: int) -> t
     """Return the place of cited words in a text that is nearest to an offset, if need be without blanks around them."""
     for words in (cited_words, cited_words.strip()):
         if words.strip():
-            places = (text.find(words, offset), text.rfind(words, 0, offset + len(words)))
-            found = min((place for place in places if place >= 0), key=lambda place: abs(place - offset), default=None)
-            if found is not None:
-                return found, found + len(words)
+            positions = (text.find(words, offset), text.rfind(words, 0, offset + len(words)))
+            start = min(
+                (position for position in positions if position >= 0),
+                key=lambda position: abs(position - offset),
+                default=None,
+            )
+            if start is not None:
+                return start, start + len(words)
     return None

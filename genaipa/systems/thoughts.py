@@ -39,9 +39,9 @@ _TAILS = ("<|return|>", "<|end|>", "<|END_RESPONSE|>", "<|end_of_solution|>")
 """Marks at the end of an answer in such a frame."""
 
 _FLAGS = re.IGNORECASE | re.DOTALL
-_OPEN = re.compile("|".join(f"(?P<open{place}>{begin})" for place, (begin, _) in enumerate(_TABLE)), _FLAGS)
+_OPEN = re.compile("|".join(f"(?P<open{index}>{begin})" for index, (begin, _) in enumerate(_TABLE)), _FLAGS)
 _MENTION = re.compile("|".join(begin for begin, _ in _TABLE[:-1]), _FLAGS)
-_CLOSE = {f"open{place}": re.compile(end, _FLAGS) for place, (_, end) in enumerate(_TABLE)}
+_CLOSE = {f"open{index}": re.compile(end, _FLAGS) for index, (_, end) in enumerate(_TABLE)}
 _FRAME = re.compile(_FRAMES)
 # A chat template may have opened the thought in the prompt; of gpt-oss the last channel ends it.
 _UNOPENED = re.compile("|".join([*(end for _, end in _TABLE[:-2]), _FRAMES.partition("|<")[0]]), _FLAGS)

@@ -317,8 +317,8 @@ def plan_procedure_and_fetch_documents(
 
 
 def _follow_ups_by_hand_error(names: Sequence[str], *, are_all: bool) -> OptionError:
-    is_or_are, it_or_them, own = ("is", "it", "its own") if len(names) == 1 else ("are", "them", "their own")
-    remedy = "leave it out." if are_all else f"ask {it_or_them} in a run of {own}, without it."
+    is_or_are, it_or_them, possessive = ("is", "it", "its own") if len(names) == 1 else ("are", "them", "their own")
+    remedy = "leave it out." if are_all else f"ask {it_or_them} in a run of {possessive}, without it."
     return OptionError(
         "follow_up", f": {join_names(names)} {is_or_are} asked by hand and can't be asked follow-ups; {remedy}"
     )

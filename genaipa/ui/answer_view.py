@@ -201,7 +201,7 @@ def prepare_answer(
         "reason": evidence.reason if suggested else "",
         "withheld": [] if suggested else list(suggestion_contents),
         # An answer without a suggestion is no rarity; whoever knew that one is withheld would know that there is one.
-        "held_back": [all_aids[name].title for name, shown in aids.items() if not shown and name != SUGGESTIONS],
+        "held_back": [all_aids[name].title for name, is_shown in aids.items() if not is_shown and name != SUGGESTIONS],
         "panels": panel_data,
         "places": {label: span.mark for label, span in places.items()},
     }

@@ -124,11 +124,11 @@ def _list_withheld_aids(desk: Desk, analyst: str, answer_digest: str) -> tuple[s
     """Name the aids that are withheld from an analyst at an answer; from a correction, those that were at the score."""
     score = desk.current.find_score(answer_digest, analyst)
     if score is not None:
-        return tuple(name for name, shown in score.shown.aids.items() if not shown) if score.shown else ()
-    drawn = draw_withheld_aids(
+        return tuple(name for name, is_shown in score.shown.aids.items() if not is_shown) if score.shown else ()
+    withheld_aids = draw_withheld_aids(
         load_built_in_and_plugin_aids(), seed=desk.queue.plan.seed, answer_digest=answer_digest, analyst=analyst
     )
-    return tuple(sorted(drawn))
+    return tuple(sorted(withheld_aids))
 
 
 def open_answer_with_draft_or_score(desk: Desk, user: User, answer_digest: str) -> OpenAnswer:

@@ -128,8 +128,8 @@ def _print_leaderboard_and_sure_differences(report: Report) -> None:
         for row in neighbours
         if row["p_holm"] < row["level"]
     ]
-    rest = ["other neighbours may differ by chance"] if len(sure) < len(neighbours) else []
-    show(f"One document says nothing about other policies. {'; '.join([*sure, *rest])}.")
+    caveats = ["other neighbours may differ by chance"] if len(sure) < len(neighbours) else []
+    show(f"One document says nothing about other policies. {'; '.join([*sure, *caveats])}.")
 
 
 def _queue_demo_explanation(report: Report) -> None:

@@ -293,8 +293,8 @@ def _explain_nothing_to_score(run_names: Sequence[str], sources: Sequence[Select
     run = next((source for source in sources if source.manifest.status != "complete"), sources[0])
     are_written = find_systems_with_human_replies([run.manifest]).issuperset(run.systems)
     go_on = ("genaipa", "score", run.folder.name) if are_written else ("genaipa", "run", "--resume", run.folder.name)
-    how = "have them written at the desk, on the page By hand" if are_written else "ask for them"
-    return f"{', '.join(run_names)}: no answer to score yet; {how}: {format_shell_command(*go_on)}"
+    remedy = "have them written at the desk, on the page By hand" if are_written else "ask for them"
+    return f"{', '.join(run_names)}: no answer to score yet; {remedy}: {format_shell_command(*go_on)}"
 
 
 def _print_nothing_to_verify(workspace: Workspace, *, json: bool) -> None:

@@ -192,5 +192,5 @@ def _find_duplicate_part_names(chapter: Chapter, earlier_chapters: Iterable[Chap
         parts = (("table", subject.tables), ("figure", subject.figures))
         return {("chapter", subject.name), *((of, part.name) for of, members in parts for part in members)}
 
-    earlier_names = {name for other in earlier_chapters for name in list_part_names(other)}
+    earlier_names = {name for earlier_chapter in earlier_chapters for name in list_part_names(earlier_chapter)}
     return sorted(name for _, name in list_part_names(chapter) & earlier_names)

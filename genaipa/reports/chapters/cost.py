@@ -258,9 +258,9 @@ def _draw_line_over_effort_levels(
     axes: Axes, level_rows: pd.DataFrame, cost_or_seconds: CostOrSeconds, look: dict[str, Any]
 ) -> None:
     """Join the points of a model's levels, and write the level at each."""
-    known = level_rows.dropna(subset=["m_all", cost_or_seconds])
-    axes.plot(known[cost_or_seconds], known["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
-    for index, (system, row) in enumerate(known.iterrows()):
+    plotted_rows = level_rows.dropna(subset=["m_all", cost_or_seconds])
+    axes.plot(plotted_rows[cost_or_seconds], plotted_rows["m_all"], color=look["color"], linewidth=1.2, zorder=2.5)
+    for index, (system, row) in enumerate(plotted_rows.iterrows()):
         _write_above_or_below_system_point(
             axes, row, cost_or_seconds, split_system_name_and_effort(str(system))[1], above=bool(index % 2)
         )

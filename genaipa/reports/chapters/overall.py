@@ -142,8 +142,8 @@ def note_unranked_systems(frame: pd.DataFrame) -> str:
     reasons = []
     for system in unranked:
         counts = [numbers for (name, _), numbers in sparse_counts.items() if name == system]
-        scored, asked = (sum(numbers) for numbers in zip(*counts, strict=True)) if counts else (0, 0)
-        reason = f"{scored:,} of {format_count(asked, 'question')} scored" if counts else "not scored"
+        scored, question_count = (sum(numbers) for numbers in zip(*counts, strict=True)) if counts else (0, 0)
+        reason = f"{scored:,} of {format_count(question_count, 'question')} scored" if counts else "not scored"
         reasons.append(f"{system} ({reason if counts or system in answered else 'no answer'})")
     sparse = f"; less than {part.LEAST_SCORED:.0%} scored is no sample" if sparse_counts else ""
     return f"Not in the leaderboard: {join_some(reasons, _NAMED)}{sparse}."
