@@ -154,7 +154,10 @@ def _make_plugins_and_problems(
 
 
 def find_unloadable_plugin_packages() -> dict[str, str]:
-    """Return package → which of its entry points for genaipa can't be imported, and why."""
+    """Return package → which of its entry points for genaipa can't be imported, and why.
+
+    Not genaipa's own that need an extra which isn't installed.
+    """
     broken: dict[str, str] = {}
     for package, points in _group_entry_points_by_package(_list_import_folders_with_times()).items():
         for point in points:
@@ -162,6 +165,9 @@ def find_unloadable_plugin_packages() -> dict[str, str]:
                 try:
                     load_object(point.value)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+                    is_absent = isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith(OURS)
+                    if package == OURS and is_absent:
+                        continue
                     broken[package] = f"{point.name} can't be imported ({type(error).__name__}: {error})"
     return broken
 

@@ -24,6 +24,7 @@ from genaipa.scoring.events import MEAN, SEND_BACK, VALUED
 from genaipa.scoring.rubric import find_rubric_path, shipped_rubric
 from genaipa.systems.provider import find_provider, strip_wrapper_from_system_name
 from genaipa.tasks.prompts import NOT_KNOWN
+from genaipa_artifact.heds_power import find_pairs_with_detectable_differences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Guidelines, Rubric
     from genaipa.scoring.waves import Waves
     from genaipa.workspace import Workspace
+    from genaipa_artifact.heds_power import ComparedPair
 
 
 ADDITIONS_GROUP = "genaipa.data_sheets"
@@ -131,9 +133,13 @@ class HumanEvaluationRecords:
         table = self.tables.get("system-differences")
         if table is None:
             return []
-        rows = table.data
-        tested = rows[rows["p_holm"].notna()] if "p_holm" in rows else rows
+        tested = table.data[table.data["p_holm"].notna()]
         return [(str(row["first"]), str(row["second"])) for row in tested.to_dict("records")]
+
+    @cached_property
+    def pairs_with_detectable_differences(self) -> list[ComparedPair]:
+        """Some pairs of systems with the sentence on their detectable difference; each is a simulation of studies."""
+        return find_pairs_with_detectable_differences(self)
 
     @cached_property
     def left_out_scorers(self) -> dict[str, str]:

@@ -203,7 +203,7 @@ def name_intervals_and_tests_of_report(records: HumanEvaluationRecords, metric: 
 def _phrase_significance_levels_of_tests(records: HumanEvaluationRecords) -> str:
     """Say below which p the report's differences count; empty where its table does not."""
     table = records.tables.get("system-differences")
-    if table is None or "level" not in table.data:
+    if table is None:
         return ""
     levels = sorted({float(level) for level in table.data["level"].dropna()})
     return f", and a difference counts at p < {' or '.join(f'{level:g}' for level in levels)}" if levels else ""

@@ -5,6 +5,7 @@ Nobody records a power analysis before a study; this one comes after it, as `gen
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa import __version__
@@ -30,16 +31,15 @@ _SOURCE = "study.zip: scores.jsonl; study.zip: report/tables/system-differences.
 
 
 class ComparedPair(NamedTuple):
-    """Two systems, the sentence on the difference between them that is detectable, and how many documents it is of."""
+    """The sentence on the detectable difference between two systems, and how many documents it is of."""
 
-    systems: tuple[str, str]
     sentence: str
     document_count: int
 
 
 def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Describe how detectable differences are found; None where none is."""
-    pairs = list(_iterate_pairs_with_detectable_differences(records))
+    pairs = records.pairs_with_detectable_differences
     if not pairs:
         return None
     variance = "the variance of the differences found between two systems"
@@ -59,7 +59,7 @@ def describe_method_of_power_analysis(records: HumanEvaluationRecords) -> HedsAn
 
 def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Give the smallest difference that studies like this find, for some pairs of systems; None where none is known."""
-    sentences = [pair.sentence for pair in _iterate_pairs_with_detectable_differences(records)]
+    sentences = [pair.sentence for pair in records.pairs_with_detectable_differences]
     if not sentences:
         return None
     pair_count = len(records.tested_system_pairs)
@@ -71,9 +71,14 @@ def describe_detectable_differences(records: HumanEvaluationRecords) -> HedsAnsw
 
 def name_code_of_power_analysis(records: HumanEvaluationRecords) -> HedsAnswer | None:
     """Name the module that finds detectable differences; None where none is known."""
-    if not any(_iterate_pairs_with_detectable_differences(records)):
+    if not records.pairs_with_detectable_differences:
         return None
     return HedsAnswer(f"genaipa.stats.power, of genaipa {__version__}.", _SOURCE, authors_part=_BEFORE)
+
+
+def find_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> list[ComparedPair]:
+    """Find the first pairs of systems, by the order of the report, whose detectable difference is known."""
+    return list(islice(_iterate_pairs_with_detectable_differences(records), _PAIRS_COMPUTED))
 
 
 def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) -> Iterator[ComparedPair]:
@@ -83,7 +88,7 @@ def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) 
     # Published scores are none of this evaluation. A judge's count nowhere, but may be an unscored answer's only row.
     answers = table[table["unit"] == "answer"]
     rows = select_policy_rows(drop_sparsely_scored_experiments(answers))
-    for first, second in records.tested_system_pairs[:_PAIRS_COMPUTED]:
+    for first, second in records.tested_system_pairs:
         first_rows, second_rows = rows[rows["system"] == first], rows[rows["system"] == second]
         match = match_systems_by_measure(first_rows, second_rows, (OVERALL,))[OVERALL]
         if match.apart.empty:
@@ -100,7 +105,7 @@ def _iterate_pairs_with_detectable_differences(records: HumanEvaluationRecords) 
                 *describe_follow_ups_of_match(match),
             ]
             documents = set(match.apart["document"]) - {""}
-            yield ComparedPair((first, second), " ".join(parts), len(documents))
+            yield ComparedPair(" ".join(parts), len(documents))
 
 
 def describe_follow_ups_of_match(match: MatchedScores) -> Iterator[str]:

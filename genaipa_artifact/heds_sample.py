@@ -167,8 +167,8 @@ def describe_input_languages(records: HumanEvaluationRecords) -> HedsAnswer | No
         return None
     study, sent = records.study, records.answers_to_sent_messages
     is_input = sent["initialization"].isin(("document", "summary-of-document"))
-    runs_and_names = set(map(tuple, sent.loc[is_input, ["run", "document"]].astype(str).to_numpy()))
-    documents = {_find_document_language_or_empty(study, name) for _, name in runs_and_names}
+    names = map(str, sent.loc[is_input, "document"].unique())
+    documents = {_find_document_language_or_empty(study, name) for name in names}
     questions = {translated.language for translated in study.questions.translations.values()}
     original = any(not translation for translation, _ in study.questions.worded)
     if not documents or "" in documents | questions:

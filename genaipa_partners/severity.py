@@ -326,7 +326,6 @@ def average_without_partner_severity(
     answers: Labels,
     fit: SeverityFit,
     chosen_scores: NDArray[np.bool_],
-    confidence_level: float = LEVEL,
     answer_weights: Floats | None = None,
 ) -> AdjustedMean:
     """Average the answers of the scores in `chosen_scores`, such as a system's, each answer by all who scored it.
@@ -350,7 +349,7 @@ def average_without_partner_severity(
     influence = -fit.influences @ shares
     influence[places] += answer_shares * (by_answer - adjusted)
     variance = float((influence**2).sum()) * n / max(n - 1, 1)
-    reach = float(stdtrit(n - 1, (1 + confidence_level) / 2)) * variance**0.5 if n > 1 else np.nan
+    reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * variance**0.5 if n > 1 else np.nan
     raw = float(weight @ value)
     scorers = np.flatnonzero(shares)
     result = AdjustedMean(n, len(scorers), raw, adjusted, adjusted - reach, adjusted + reach)
@@ -358,6 +357,6 @@ def average_without_partner_severity(
         return result
     partner_means = np.bincount(partner, weight * value, minlength=len(shares))[scorers] / shares[scorers]
     between = float((shares[scorers] ** 2 * (partner_means - raw) ** 2).sum()) * len(scorers) / (len(scorers) - 1)
-    wide = max(float(stdtrit(len(scorers) - 1, (1 + confidence_level) / 2)) * between**0.5, reach)
+    wide = max(float(stdtrit(len(scorers) - 1, (1 + LEVEL) / 2)) * between**0.5, reach)
     like = float(weight @ (value - fit.from_all[partner]))
     return result._replace(partners_low=like - wide, partners_high=like + wide)

@@ -78,8 +78,8 @@ def tabulate_changes_since_first_occasion(
 ) -> Table:
     """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
 
-    `answers_judged_again` are the answers that a judge judged again (`find_answers_judged_again`), `document_languages`
-    the documents' (name → code).
+    `judge_scores_then_and_now` are of the answers that a judge judged again (`find_answers_judged_again`),
+    `document_languages` the documents' (name → code).
     """
     rows: list[dict[str, Any]] = []
     for system, days in occasions_by_system.items():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from genaipa.errors import DataError, OtherFormatError, UsageError
+from genaipa.errors import DataError, OtherFormatError
 from genaipa.files.limits import PACK as LIMITS
 from genaipa.files.limits import TEXT, limit_reading
 from genaipa.files.text import DAMAGE, clip_error_message
@@ -141,16 +141,13 @@ def find_command_after_scoring(folder: Path, otherwise: str) -> str:
 
 
 def extract_checked_pack_files(file: Path, pack: Pack, folder: Path) -> None:
-    """Write the files of a pack that was checked into a folder; a UsageError where they can't be written."""
+    """Write the files of a pack that was checked into a folder; an OSError where they can't be written."""
     with limit_reading(LIMITS, file) as allowance, allowance.open_zip_archive(file) as archive:
         for name in (*pack.files, PACK):
             path = folder / name
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(name) as content, path.open("wb") as written:
-                    shutil.copyfileobj(content, written)
-            except OSError as error:
-                raise UsageError(f"{error.filename or path} can't be written ({error.strerror}).") from None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(name) as content, path.open("wb") as written:
+                shutil.copyfileobj(content, written)
 
 
 def _check_packed_file_names(file: Path, pack: Pack, names: list[str]) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.evidence import ENDED
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.power import (
     POWER,
@@ -190,7 +189,7 @@ def describe_primary_verdict(row: Row, first_name: str, second_name: str) -> str
     )
 
 
-def describe_detectable_difference(match: MatchedScores, evidence: EvidenceLevel = ENDED) -> Iterator[str]:
+def describe_detectable_difference(match: MatchedScores, evidence: EvidenceLevel) -> Iterator[str]:
     """Yield the size of a difference that a study of these very pairs finds, by how the differences found here vary.
 
     Nothing for so few questions that none is tested. Where some pairs are of means over documents, the policies' pairs

@@ -152,8 +152,10 @@ class RunDocumentsAndQuestions:
     def earlier_question_or_empty(self, record: Record) -> str:
         """Return the question that a follow-up goes on from, the company filled in; empty for any other record."""
         earlier = id_without_follow_up_suffix(record.question)
+        if earlier == record.question:
+            return ""
         question_set, question = self.questions(record.document), self.question(record.document, earlier)
-        if earlier == record.question or question_set is None or question is None:
+        if question_set is None or question is None:
             return ""
         return question.text.replace(question_set.placeholder, self._company_name(record))
 

@@ -288,8 +288,10 @@ def test_published_averages_answer_nothing_about_who_gave_them(evaluated: Evalua
     beside = rescore(evaluated.published, scored("ada", evaluated.beside))
     assert texts(fill(beside))["3.2.1"].startswith("1. ")
     assert texts(fill(beside))["3.2.1"].endswith("[those behind the published scores]")
-    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml", "p_holm": 0.001}])
-    tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
+    pair = pd.DataFrame(
+        [{"first": "scripted/say.yaml", "second": "scripted/say1.yaml", "p_holm": 0.001, "level": 0.05}]
+    )
+    tables = {"system-differences": make_table("system-differences", "", "", pair, list(pair))}
     assert "4.3.10" not in texts(fill(replace(beside, tables=tables))), "the test may be one of published scores"
     own = rescore(evaluated.unscored, scored("ada", evaluated.beside))
     assert "4.3.10" in texts(fill(replace(own, tables=tables)))
@@ -580,8 +582,10 @@ def records_of_pair() -> tuple[HumanEvaluationRecords, list[Event]]:
     events = [
         scored("ada", record, GOOD | {"clarity": 0.5 if place % 5 == 0 else 1.0}) for place, record in enumerate(given)
     ]
-    pair = pd.DataFrame([{"first": "scripted/say.yaml", "second": "scripted/say1.yaml"}])
-    tables = {"system-differences": make_table("system-differences", "", "", pair, ["first", "second"])}
+    pair = pd.DataFrame(
+        [{"first": "scripted/say.yaml", "second": "scripted/say1.yaml", "p_holm": 0.001, "level": 0.05}]
+    )
+    tables = {"system-differences": make_table("system-differences", "", "", pair, list(pair))}
     study = gather_study(find_workspace(), select_runs_and_apply_filters(find_workspace(), ()), None)
     return HumanEvaluationRecords(study, tables, "rubrics/genaipabench.yaml", None), events
 

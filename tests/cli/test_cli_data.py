@@ -18,6 +18,7 @@ from servers import OpenAIServer, failure
 import genaipa as package
 from genaipa.cli import root_command
 from genaipa.cli.commands.doctor import list_option_environment_variables
+from genaipa.plugins import find_unloadable_plugin_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -494,6 +495,14 @@ def test_doctor_names_a_variable_that_sets_nothing(genaipa: Cli, monkeypatch: py
         "GENAIPA_MAXCOST: sets no option; did you mean GENAIPA_MAX_COST?",
         "GENAIPA_QQ: sets no option; unset it",
     ]
+
+
+def test_an_extra_that_is_not_installed_breaks_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What genaipa's own packages can't import then is told as an extra's, and of no package that is broken."""
+    for name in [name for name in sys.modules if name.startswith("genaipa_points")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "streamlit", None)
+    assert find_unloadable_plugin_packages() == {}
 
 
 def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
